@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from devices.flood import FaultGate
+from devices.flood import FaultLimiter
 from devices.framing import FrameFault
 from devices.reading import Reading
 
@@ -42,14 +42,14 @@ class Driver(ABC, Generic[F]):
     def __init__(self, framer: Framer[F], source: str) -> None:
         self._framer = framer
         self._source = source
-        self._gate = FaultGate()
+        self._limiter = FaultLimiter()
 
     def feed(self, chunk: bytes, at_ns: int) -> tuple[Reading, ...]:
         """Return the readings that ``chunk`` completes, which arrived at ``at_ns``."""
         readings: list[Reading] = []
         for found in self._framer.feed(chunk):
             for reading in self._readings(found, at_ns):
-                readings.extend(self._gate.let(reading))
+                readings.extend(self._limiter.let(reading))
         return tuple(readings)
 
     def greeting(self) -> bytes:
@@ -68,8 +68,8 @@ class Driver(ABC, Generic[F]):
         """Return faults for what the end of the stream leaves unfinished."""
         readings: list[Reading] = []
         for fault in self._framer.finish():
-            readings.extend(self._gate.let(fault.observed(self._source, at_ns)))
-        return (*readings, *self._gate.end(at_ns))
+            readings.extend(self._limiter.let(fault.observed(self._source, at_ns)))
+        return (*readings, *self._limiter.end(at_ns))
 
     def _readings(self, found: F | FrameFault, at_ns: int) -> Iterator[Reading]:
         if isinstance(found, FrameFault):

@@ -23,7 +23,7 @@ class _Spell:
     held: int = 0
 
 
-class FaultGate:
+class FaultLimiter:
     """Passes ten faults of a kind in ten seconds, and reports the number of further ones.
 
     A noisy line sends hundreds a second; each would be an entry of the journal. Readings always

@@ -54,18 +54,18 @@ class ByteDevice:
         self._tap, self._answer_ns = tap, answer_ns
         self._transport: Transport | None = None
         self._answers: asyncio.Queue[Answer] = asyncio.Queue()
-        self._was_heard = False
+        self._was_connected = False
         self._report: Report | None = None
 
-    async def run(self, heard: Callable[[], None], report: Report) -> None:
+    async def run(self, connected: Callable[[], None], report: Report) -> None:
         """Report the device's observations until its source ends; raise as the supervisor asks."""
         transport = await asyncio.to_thread(self._opened)
         self._transport, self._report = transport, report
         try:
-            heard()
-            if self._was_heard:
+            connected()
+            if self._was_connected:
                 self._report_all(self._driver.returned(self._clock.now_ns()))
-            self._was_heard = True
+            self._was_connected = True
             if greeting := self._driver.greeting():
                 await transport.write(greeting)
             while chunk := await transport.read():

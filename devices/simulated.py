@@ -1,6 +1,6 @@
 """Simulated devices: each answers its host as the real one would. Pure.
 
-``hear`` receives the host's bytes and returns the device's answer; the other methods return
+``receive`` takes the host's bytes and returns the device's answer; the other methods return
 unsolicited bytes. :mod:`devices.simulators` puts them on a port.
 """
 
@@ -27,7 +27,7 @@ TAG_ENCODERS: Final[Mapping[str, Callable[[str], bytes]]] = {
 class SimulatedDevice(Protocol):
     """A device that answers its host."""
 
-    def hear(self, chunk: bytes) -> bytes:
+    def receive(self, chunk: bytes) -> bytes:
         """Process the host's bytes; return the device's answer."""
 
 
@@ -80,7 +80,7 @@ class AngelEyeDevice:
         self.error = number
         return self._report(lambda seq: angel_eye.encode_error(number, seq))
 
-    def hear(self, chunk: bytes) -> bytes:
+    def receive(self, chunk: bytes) -> bytes:
         """Acknowledge or refuse each complete command."""
         answer = b""
         for byte in chunk:
@@ -142,7 +142,7 @@ class LineShoeDevice:
         """Report the cut card."""
         return line.encode_cut_card()
 
-    def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it receives nothing
+    def receive(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it receives nothing
         """Ignore the host."""
         return b""
 
@@ -159,7 +159,7 @@ class PlatesDevice:
         self._amounts[spot, circle] = amount
         return encode_plate(spot, circle, amount)
 
-    def hear(self, chunk: bytes) -> bytes:
+    def receive(self, chunk: bytes) -> bytes:
         """Answer each request with every circle."""
         self._held += chunk
         asked = self._held.count(REQUEST)
@@ -182,6 +182,6 @@ class TagDevice:
         """Hold a tag near the reader; a reader that repeats reports it ``times`` times."""
         return self._encode(tag) * times
 
-    def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it receives nothing
+    def receive(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it receives nothing
         """Ignore the host."""
         return b""

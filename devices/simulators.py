@@ -78,7 +78,7 @@ class SimulatedPort:
         while self._device == far_end:
             ready, _, _ = select.select([far_end], [], [], _POLL_S)
             if ready:
-                _write(far_end, device.hear(os.read(far_end, 256)))
+                _write(far_end, device.receive(os.read(far_end, 256)))
 
     def __enter__(self) -> Self:
         return self

@@ -37,8 +37,8 @@ class Supervised(Protocol):
     def path(self) -> Path | None:
         """The path of its node; ``None`` for a device behind a network."""
 
-    async def run(self, heard: Callable[[], None], report: Report) -> None:
-        """Open it, call ``heard`` once it is connected, and report its observations until it ends.
+    async def run(self, connected: Callable[[], None], report: Report) -> None:
+        """Open it, call ``connected`` once it is open, and report its observations until it ends.
 
         Raises:
             TechnicianError: it cannot be opened, or the link was lost.
@@ -108,10 +108,10 @@ class _Link:
     """The state of one device's link."""
 
     def __init__(self) -> None:
-        self.heard_ns: int | None = None
+        self.connected_ns: int | None = None
         self.node: Node | None = None
         """The node of the last attempt; ``None`` once it was seen to be gone."""
-        self.was_heard = False
+        self.was_connected = False
         """Whether the last attempt opened it."""
         self.lost_ns: int | None = None
         self.failures = 0
@@ -168,17 +168,17 @@ class Supervisor:
 
     async def _run(self, device: Supervised, link: _Link) -> TechnicianError | None:
         link.tries += 1
-        link.was_heard = False
+        link.was_connected = False
         link.node = None if device.path is None else self._look(device.path)
         try:
-            await device.run(lambda: self._heard(device, link), self._report)
+            await device.run(lambda: self._connected(device, link), self._report)
         except TechnicianError as fault:
             return fault
         return None
 
-    def _heard(self, device: Supervised, link: _Link) -> None:
-        link.was_heard = True
-        now_ns = link.heard_ns = self._clock.now_ns()
+    def _connected(self, device: Supervised, link: _Link) -> None:
+        link.was_connected = True
+        now_ns = link.connected_ns = self._clock.now_ns()
         if link.lost_ns is not None:
             away_ns, link.lost_ns = now_ns - link.lost_ns, None
             self._report(
@@ -187,10 +187,10 @@ class Supervisor:
         link.tries = 0
 
     def _lost(self, device: Supervised, link: _Link, fault: TechnicianError) -> None:
-        now_ns, heard_ns = self._clock.now_ns(), link.heard_ns
-        if heard_ns is not None and now_ns - heard_ns >= self._backoff.steady_ns:
+        now_ns, connected_ns = self._clock.now_ns(), link.connected_ns
+        if connected_ns is not None and now_ns - connected_ns >= self._backoff.steady_ns:
             link.failures, link.reported_spent = 0, False
-        link.heard_ns = None
+        link.connected_ns = None
         link.failures += 1
         if link.lost_ns is None:
             link.lost_ns = now_ns
@@ -206,7 +206,7 @@ class Supervisor:
         due_ns = self._clock.now_ns() + wait_ns
         while not self._may_open(link, path, due_ns):
             await self._clock.reached(self._clock.now_ns() + self._local_backoff.look_ns)
-        if link.was_heard:
+        if link.was_connected:
             await self._granted(device, link, self._local_budget, self._clock.now_ns())
 
     def _may_open(self, link: _Link, path: Path, due_ns: int) -> bool:

@@ -3,10 +3,10 @@
 ::
 
     PitwatchError
-    ├── InputRefused     whoever wrote the file: a field does not match the format
-    ├── OperatorError    whoever typed the command or works the console
-    ├── InstallerError   whoever set the table up: layout, camera pose, rulebook, ports
-    └── TechnicianError  whoever keeps the machine: a device, a disk, a damaged journal
+    ├── InputRefused     the file's author: a field does not match the format
+    ├── OperatorError    the person at the command or the console
+    ├── InstallerError   the table's installer: layout, camera pose, rulebook, ports
+    └── TechnicianError  the machine's technician: a device, a disk, a damaged journal
 """
 
 

@@ -1,4 +1,4 @@
-"""The engine's conclusions about a round: verdicts, payouts, review items and ledger lines."""
+"""The engine's conclusions about a round: violations, payouts, review items and ledger lines."""
 
 from typing import Literal, TypeAlias
 
@@ -121,11 +121,11 @@ class RoundSettled(Judgement, frozen=True, kw_only=True, tag="round_settled"):
 
 
 Sense: TypeAlias = Literal["camera", "shoe", "chips", "console", "play"]
-"""Who speaks for an account of a round: a sensor, or what dealer and players usually do."""
+"""What supports an account of a round: a sensor, or what dealer and players usually do."""
 
 
 class Witness(msgspec.Struct, frozen=True):
-    """What one sense says of an account of a round."""
+    """How far the reports of one sense support an account of a round."""
 
     sense: Sense
     odds: float

@@ -44,23 +44,23 @@ _BACK_P: Final = (0.28, 0.36, 0.45, 0.60, 0.70, 0.74, 0.76, 0.78, 0.80, 0.83)
 _NEW_TRACK: Final = 1_000_000
 
 
-def as_filmed(heard: Sequence[Timed], seed: int, *, start_ns: int) -> tuple[Timed, ...]:
+def as_filmed(perfect: Sequence[Timed], seed: int, *, start_ns: int) -> tuple[Timed, ...]:
     """Return perfect observations with every camera's as the shipped observer would report them.
 
     Args:
-        heard: what :func:`simulation.ideal.ideal_observations` returned, without further looks.
+        perfect: what :func:`simulation.ideal.ideal_observations` returned, without further looks.
         seed: decides every chance.
         start_ns: when the films start: the time of their first pictures.
 
     Returns:
         The observations by their arrival, numbered anew.
     """
-    sources = sorted({one.source for _, one in heard if isinstance(one, CardSighted)})
-    reports = [timed for timed in heard if not isinstance(timed[1], CardSighted | CardGone)]
+    sources = sorted({one.source for _, one in perfect if isinstance(one, CardSighted)})
+    reports = [timed for timed in perfect if not isinstance(timed[1], CardSighted | CardGone)]
     for source in sources:
         own = [
             (at, one)
-            for at, one in heard
+            for at, one in perfect
             if isinstance(one, CardSighted | CardGone) and one.source == source
         ]
         reports += _Observer(Random(f"{seed}:{source}"), start_ns).observe(own)
@@ -70,7 +70,7 @@ def as_filmed(heard: Sequence[Timed], seed: int, *, start_ns: int) -> tuple[Time
 
 @dataclass
 class _Observer:
-    """One camera's reports, retold."""
+    """One camera's reports, as the observer would send them."""
 
     chance: Random
     start_ns: int
@@ -91,12 +91,15 @@ class _Observer:
 
     def _gone(self, at: int, gone: CardGone, *, alone: bool) -> Iterator[Timed]:
         self.last.pop(gone.track, None)
-        told_ns = self._frame(at + (_GONE_NS if alone else 0))
-        yield told_ns, replace(gone, track=self._track(gone.track), frame=self._number(told_ns))
+        reported_ns = self._frame(at + (_GONE_NS if alone else 0))
+        yield (
+            reported_ns,
+            replace(gone, track=self._track(gone.track), frame=self._number(reported_ns)),
+        )
 
     def _seen(self, at: int, seen: CardSighted, until_ns: int) -> Iterator[Timed]:
         before = self.last.get(seen.track)
-        told_ns = max(self._frame(at - _EARLIER_NS), self._frame(seen.at or 0))
+        reported_ns = max(self._frame(at - _EARLIER_NS), self._frame(seen.at or 0))
         if before is not None and not _kept(before, seen):
             went = CardGone(
                 source=seen.source,
@@ -105,32 +108,32 @@ class _Observer:
                 track=self._track(seen.track),
                 frame=0,
             )
-            yield from self._lost(told_ns, went)
+            yield from self._lost(reported_ns, went)
             self.begun[seen.track] = self.begun.get(seen.track, 0) + 1
             seen = replace(seen, change="new")
         self.last[seen.track] = seen
-        event = self._retold(seen, told_ns)
-        yield told_ns, event
-        again_ns = self._again_ns(told_ns)
+        event = self._as_reported(seen, reported_ns)
+        yield reported_ns, event
+        again_ns = self._again_ns(reported_ns)
         if seen.face == "up" and again_ns is not None and again_ns < until_ns:
             frame = self._number(again_ns)
             yield again_ns, replace(event, change="read", at=again_ns, frame=frame)
 
-    def _lost(self, told_ns: int, went: CardGone) -> Iterator[Timed]:
-        at = told_ns + _GONE_NS
+    def _lost(self, reported_ns: int, went: CardGone) -> Iterator[Timed]:
+        at = reported_ns + _GONE_NS
         yield at, replace(went, frame=self._number(at))
 
     def _track(self, track: int) -> int:
         return track + _NEW_TRACK * self.begun.get(track, 0)
 
-    def _again_ns(self, told_ns: int) -> int | None:
+    def _again_ns(self, reported_ns: int) -> int | None:
         drawn = self.chance.random()
         for share, least_s, most_s in _AGAIN_S:
             if drawn < share:
-                return self._frame(told_ns + int(self.chance.uniform(least_s, most_s) * 10**9))
+                return self._frame(reported_ns + int(self.chance.uniform(least_s, most_s) * 10**9))
         return None
 
-    def _retold(self, seen: CardSighted, told_ns: int) -> CardSighted:
+    def _as_reported(self, seen: CardSighted, reported_ns: int) -> CardSighted:
         off_mm = _FAR_OFF_MM if self.chance.random() < _FAR_OFF else _OFF_MM
         x_mm, y_mm = (mm + self.chance.gauss(0.0, off_mm) for mm in (seen.x_mm, seen.y_mm))
         angle_deg = seen.angle_deg + self.chance.gauss(0.0, _OFF_DEG)
@@ -144,7 +147,7 @@ class _Observer:
             y_mm=round(y_mm, 1),
             spread_mm=SPREAD_MM,
             angle_deg=round((angle_deg + 180.0) % 360.0 - 180.0, 1),
-            frame=self._number(told_ns),
+            frame=self._number(reported_ns),
             crop=_crop(x_mm, y_mm, angle_deg),
         )
 

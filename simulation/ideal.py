@@ -73,9 +73,11 @@ def ideal_observations(
     """
     observations = [
         *(
-            told
+            reported
             for eye in eyes
-            for told in _camera(staged, layout, eye, keeps_tracks=keeps_tracks, looks_ns=looks_ns)
+            for reported in _camera(
+                staged, layout, eye, keeps_tracks=keeps_tracks, looks_ns=looks_ns
+            )
         ),
         *_port(AngelEyeShoe(), shoe_reads(staged.shoe, "angel-eye", seed)),
         *_port(Plates(), plate_reads(staged.plates, seed)),
@@ -83,14 +85,14 @@ def ideal_observations(
     ]
     observations.sort(key=lambda timed: timed[0])
     return tuple(
-        (start_ns + at_ns, _stamped(heard, number, start_ns, table))
-        for number, (at_ns, heard) in enumerate(observations, start=1)
+        (start_ns + at_ns, _stamped(observation, number, start_ns, table))
+        for number, (at_ns, observation) in enumerate(observations, start=1)
     )
 
 
-def _stamped(heard: AnyObservation, seq: int, start_ns: int, table: str) -> AnyObservation:
-    at = start_ns + (heard.at or 0)
-    stamped = msgspec.structs.replace(heard, seq=seq, at=at, table=table)
+def _stamped(observation: AnyObservation, seq: int, start_ns: int, table: str) -> AnyObservation:
+    at = start_ns + (observation.at or 0)
+    stamped = msgspec.structs.replace(observation, seq=seq, at=at, table=table)
     if isinstance(stamped, ConsoleEntry):
         fact = msgspec.structs.replace(stamped.fact, at=at, table=table)
         return msgspec.structs.replace(stamped, fact=fact)
@@ -164,8 +166,15 @@ def _camera(
     for move in staged.performance.cards:
         histories.setdefault(move.card_id, []).append(move)
     for moves in histories.values():
-        for at, told in _watched(moves, arms, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns):
-            yield at, told if eye is OVERHEAD else msgspec.structs.replace(told, source=eye.source)
+        for at, reported in _watched(
+            moves, arms, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns
+        ):
+            yield (
+                at,
+                reported
+                if eye is OVERHEAD
+                else msgspec.structs.replace(reported, source=eye.source),
+            )
 
 
 def _seen_from(eye: Eye, arm: _Arm) -> _Arm:

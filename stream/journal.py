@@ -509,14 +509,14 @@ def _to_compare(
 ) -> Collection[Checkpoint] | None:
     """Return the checkpoints that a start compares a journal with: of an empty one, its own.
 
-    A process that was killed as it created the journal sent no checkpoint of it. Whoever puts an
-    empty journal in the place of another gains no more than by removing that one.
+    A process that was killed as it created the journal sent no checkpoint of it. Putting an
+    empty journal in the place of another gains no more than removing that one.
     """
     try:
         if not against or read_on(path, Place(), at_most=1)[0]:
             return against
     except (TechnicianError, InputRefused):
-        return against  # the verification says what is wrong
+        return against  # the verification reports what is wrong
     own = journal_id(path)
     return [one for one in against if one.identity.journal == own]
 

@@ -98,11 +98,11 @@ def read_seal(path: Path) -> Seal | None:
 
 def _refuse_trailing_bytes(file: BinaryIO, length: int) -> None:
     if length != database_bytes(file):
-        raise SealBroken("the file is not as long as its own header says")
+        raise SealBroken("the file's length differs from its header")
 
 
 def database_bytes(file: BinaryIO) -> int:
-    """Return the length of the database, as its own header says."""
+    """Return the length of the database according to its header."""
     file.seek(_PAGES_AT)
     return int.from_bytes(file.read(4), "big") * PAGE_BYTES
 

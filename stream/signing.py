@@ -35,7 +35,7 @@ _WITHOUT_IDENTITY: Final = b"pitwatch checkpoint 1\n"
 _WITH_IDENTITY: Final = b"pitwatch checkpoint 2\n"
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _NO_NAMELESS_FILES: Final = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
-"""What a file system says that makes no file without a name."""
+"""The errors of file systems that cannot make a file without a name."""
 
 
 class Signer:

@@ -1,4 +1,4 @@
-"""What a table's configuration says of a camera; reading it loads no video library."""
+"""A camera in a table's configuration; reading it loads no video library."""
 
 from typing import Annotated, Literal, TypeAlias
 

@@ -5,7 +5,7 @@ damaged, of another size, too fast for its reader, clock reset. Every wait has a
 
 ::
 
-    rtsp://…           RTP time stamps        TCP unless said otherwise
+    rtsp://…           RTP time stamps        TCP unless set otherwise
     http://… https://… MJPEG by arrival, anything else by its own time stamps
     /dev/video0        V4L2's time stamps
     any other path     a video file, played at its own pace, its end the end of the camera
@@ -98,7 +98,7 @@ class LiveCamera:
             source=self.source, at=at_ns, kind=kind, detail=detail, frame=max(0, self._frame - 1)
         )
 
-    async def run(self, heard: Callable[[], None], report: Report) -> None:
+    async def run(self, connected: Callable[[], None], report: Report) -> None:
         """Pass on every picture until a file ends.
 
         Raises:
@@ -112,7 +112,7 @@ class LiveCamera:
             while (item := await self._picture(session, damage, report, seen=seen)) is not None:
                 if not seen:
                     seen = True
-                    heard()
+                    connected()
                 self._show(item, stamps, report)
         finally:
             session.stop()

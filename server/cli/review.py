@@ -1,4 +1,4 @@
-"""What the sensors left to a person."""
+"""Review items: questions that the sensors left open."""
 
 from pathlib import Path
 from typing import Annotated

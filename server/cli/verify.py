@@ -1,4 +1,4 @@
-"""Whether reports, pictures and the installation are what they were."""
+"""Verify reports, pictures and the installation."""
 
 from pathlib import Path
 from typing import Annotated

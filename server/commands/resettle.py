@@ -213,7 +213,7 @@ def _hands_file(folder: Path, *, force: bool) -> TextIO:
         raise OperatorError(
             f"the report cannot be written there ({fault.strerror})",
             where=str(folder),
-            way_out="Name a new folder, or say --force to write over an earlier report",
+            way_out="Name a new folder, or pass --force to write over an earlier report",
         ) from fault
 
 

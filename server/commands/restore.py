@@ -116,7 +116,7 @@ def check_file(place: Path, file: BackedUp, way_out: str) -> None:
     """Check a file against its checksum, and a journal's chain.
 
     Raises:
-        TechnicianError: it is damaged or cannot be read; ``way_out`` tells what to do about it.
+        TechnicianError: it is damaged or cannot be read; ``way_out`` names the remedy.
     """
     try:
         found = _digest(place)

@@ -96,7 +96,7 @@ def show_reviews(journal: Path, number: int | None, *, as_json: bool) -> int:
 
 
 def _shown(row: dict[str, object]) -> Text:
-    """Return an item in words: its accounts, what each settles to, and who speaks for it."""
+    """Return an item in words: its accounts, what each settles to, and which sense supports it."""
     text = Text(f"round {row['round']}, item {row['item']}: ", style="bold")
     text.append(f"{row['what']}\n", style="not bold")
     accounts = row["accounts"]
@@ -123,7 +123,7 @@ def _settles(hand: AccountHand) -> str:
 
 
 def _speaks(witness: Witness) -> str:
-    """Say what a sense makes of an account, in how many times likelier or less likely."""
+    """Describe how many times likelier or less likely a sense makes an account."""
     who = _SENSES[witness.sense]
     if witness.odds >= 1.0:
         return f"{who} for it, {witness.odds:,.0f} to 1"

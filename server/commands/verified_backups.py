@@ -30,7 +30,7 @@ class Intact(msgspec.Struct, frozen=True):
 
 
 def stats_of(backup: Path) -> dict[str, tuple[int, int, int, int]]:
-    """Return what the file system says of each file of a backup, without reading it."""
+    """Return the inode, size and times of each file of a backup, without reading it."""
     found = {}
     for path in sorted(backup.rglob("*")):
         with suppress(FileNotFoundError):  # a backup that grew too old is being removed

@@ -1,4 +1,4 @@
-"""The sources of a verdict: the clause in our wording, and the house's own words."""
+"""The sources of a violation: the clause in our wording, and the house's own words."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from settlement.clauses import CLAUSES, PASSAGES, SETTLED_BY, rests_on
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One text behind a verdict, with its source."""
+    """One text behind a violation or an amount due, with its source."""
 
     says: str
     origin: str

@@ -1,4 +1,4 @@
-"""Signed webhooks: a CloudEvent a request, signed as the Standard Webhooks specification says.
+"""Signed webhooks: a CloudEvent a request, signed according to the Standard Webhooks specification.
 
 The signature is HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. So nobody can change the body or the time,
 or send an old request again as a new one.

@@ -89,7 +89,7 @@ def make_folder(path: Path, way_out: str) -> None:
     """Make sure that a folder exists for writing.
 
     Raises:
-        OperatorError: it cannot be created; ``way_out`` tells what to do about it.
+        OperatorError: it cannot be created; ``way_out`` names the remedy.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ def stop_signals() -> tuple[signal.Signals, ...]:
 
 
 def _die_of(number: signal.Signals) -> None:
-    """End by the signal, so that its sender sees that.
+    """End by the signal, so that its sender sees the cause.
 
     The signal does not end the first process of a container; that process exits with its status
     instead.

@@ -98,7 +98,7 @@ class Floor(ABC):
         """Look at the journals once and process the news."""
 
     def close(self) -> None:
-        """Let go of what it holds open."""
+        """Close its files and connections."""
         self.index.close()
 
     @abstractmethod
@@ -176,7 +176,7 @@ class Floor(ABC):
         return tuple(map(session.entry, events))
 
     def _moved_on(self, session: Session, changed: Iterable[RoundRow], read: int) -> None:
-        """Tell everybody that a session has news."""
+        """Notify all viewers that a session has news."""
         self.on_rounds(session, changed)
         self._on_read(session.name, read)
         self.tick += 1

@@ -68,15 +68,15 @@ def _section(section: Section) -> str:
 def _block(block: Block) -> str:
     match block:
         case Text():
-            return f'<p class="{block.tone}">{escape(block.says)}</p>'
+            return f'<p class="{block.tone}">{escape(block.text)}</p>'
         case Pairs():
-            rows = (f"<dt>{escape(name)}</dt><dd>{escape(says)}</dd>" for name, says in block.rows)
+            rows = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in block.rows)
             return f"<dl>{''.join(rows)}</dl>"
         case Table():
             return table(block.headings, [_row(block, cells) for cells in block.rows])
         case Quote():
             return (
-                f"<blockquote><p>{escape(block.says)}</p>"
+                f"<blockquote><p>{escape(block.text)}</p>"
                 f'<p class="quiet">{escape(block.origin)}</p></blockquote>'
             )
         case Pictures():

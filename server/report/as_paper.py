@@ -105,7 +105,7 @@ class _Paper:
     def _block(self, block: Block) -> None:
         match block:
             case Text():
-                self.text("P", block.says, _SIZE, ink=_INKS[block.tone])
+                self.text("P", block.text, _SIZE, ink=_INKS[block.tone])
             case Quote():
                 self._quote(block)
             case Pairs():
@@ -118,7 +118,7 @@ class _Paper:
 
     def _quote(self, quote: Quote) -> None:
         whole = self._tags.element("BlockQuote")
-        self.text("P", quote.says, _SIZE, left=12, parent=whole)
+        self.text("P", quote.text, _SIZE, left=12, parent=whole)
         self.text("P", quote.origin, _SMALL, ink=QUIET, left=12, parent=whole)
 
     def _pairs(self, pairs: Pairs) -> None:

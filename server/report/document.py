@@ -10,7 +10,7 @@ Tone: TypeAlias = Literal["plain", "good", "bad", "doubt", "quiet"]
 class Text:
     """A paragraph."""
 
-    says: str
+    text: str
     tone: Tone = "plain"
 
 
@@ -33,7 +33,7 @@ class Table:
 class Quote:
     """A rule in the words of its document, or the reason where no document states it."""
 
-    says: str
+    text: str
     origin: str
     """The document's title and section."""
 

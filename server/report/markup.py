@@ -52,9 +52,9 @@ def table(headings: Iterable[str], rows: Iterable[str]) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def picture(jpeg: bytes, says: str) -> str:
+def picture(jpeg: bytes, alt: str) -> str:
     """Return a JPEG as an embedded image."""
-    return f'<img alt="{escape(says)}" src="data:image/jpeg;base64,{b64encode(jpeg).decode()}">'
+    return f'<img alt="{escape(alt)}" src="data:image/jpeg;base64,{b64encode(jpeg).decode()}">'
 
 
 def _card_span(card: Card | None, burned: bool) -> str:

@@ -1,4 +1,4 @@
-"""One round on the page: felt, hands, verdicts, payments, pictures, ledger, facts."""
+"""One round on the page: felt, hands, violations, payments, pictures, ledger, facts."""
 
 from collections.abc import Iterable, Iterator
 from html import escape

@@ -82,7 +82,7 @@ def round_stories(
         events: the journal, in order.
         results: the rounds as they ended, reviews included.
         jpegs: pictures of sightings, by the sighting's ``seq``.
-        comparisons: verdicts against the truth; empty where there is none.
+        comparisons: each round against the truth; empty where there is none.
     """
     by_seq = {event.seq: event for event in events if event.seq is not None}
     settled = {e.result.round: e for e in events if isinstance(e, RoundSettled)}

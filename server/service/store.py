@@ -63,7 +63,7 @@ class Store(Protocol):
         """Add the metrics of the store."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
 
 
 class Files:
@@ -104,7 +104,7 @@ class Files:
             yield
 
     def measure(self, registry: CollectorRegistry) -> None:
-        """Add nothing: the sessions' metrics tell of the files."""
+        """Add nothing: the sessions' metrics cover the files."""
 
     def close(self) -> None:
         """Hold nothing open."""

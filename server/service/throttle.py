@@ -1,4 +1,4 @@
-"""Limit the rate and the size of requests, whoever sends them."""
+"""Limit the rate and the size of all requests."""
 
 from typing import Final
 

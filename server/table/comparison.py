@@ -44,7 +44,7 @@ def compare_sessions(
 
 
 def tally(comparisons: Sequence[Comparison]) -> Tally:
-    """Count the verdicts."""
+    """Count the rounds by how they compare."""
     counted = Counter(one.verdict for one in comparisons)
     return Tally(len(comparisons), counted["exact"], counted["review"], counted["wrong"])
 

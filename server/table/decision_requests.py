@@ -156,7 +156,7 @@ def _reply(writer: asyncio.StreamWriter, answer: Answer) -> None:
 
 async def _answered(take: Take, line: bytes) -> Answer:
     try:
-        word = decode_event(line.rstrip(b"\r\n"), "desk", 1)
+        word = decode_event(line.rstrip(b"\r\n"), "decision socket", 1)
         if not isinstance(word, ConsoleEntry | ReviewResolved):
             return Answer(refused="expected a console_entry or a review_resolved")
         return Answer(seq=await take(word))

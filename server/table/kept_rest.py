@@ -43,7 +43,7 @@ def made_by(rules: Rulebook, dealing: Dealing) -> str:
 
 
 class KeptRest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table knew at a rest, of the entries up to it."""
+    """A table's state at a rest, from the entries up to it."""
 
     made_by: str
     """The program, and the rules and the way of dealing that it was given."""
@@ -70,7 +70,7 @@ class KeptRest(msgspec.Struct, frozen=True, kw_only=True):
         return Place(self.book.starts.start.seq - 1, bytes.fromhex(self.head))
 
     def misfit(self, journal: Journal, made_by: str) -> str | None:
-        """Say why a start cannot go on from here; ``None`` where it can."""
+        """Return why a start cannot go on from here; ``None`` where it can."""
         if self.made_by != made_by:
             return "the program, the rules or the way of dealing have changed"
         if journal.hash_of(self.shown).hex() != self.shown_hash:
@@ -146,7 +146,7 @@ class RestFile:
             return None
 
     def ignored(self, why: str) -> None:
-        """Say that a file is not used."""
+        """Report that a file is not used."""
         self.warn(f"{self.path} is not used, so this start reads the whole journal: {why}")
 
     def write(self, kept: KeptRest) -> None:

@@ -42,7 +42,7 @@ from server.table.recorder import SessionRecorder, room_alarm, tidy
 from server.table.recordings import Recordings, may_turn_over
 from server.table.rest import Rest
 from server.table.rest_keeper import RestKeeper
-from server.table.resume import Identities, Past, heard_again, past_of, recall, unwatched
+from server.table.resume import Identities, Past, catch_up, past_of, recall, unwatched
 from server.table.status import Standing
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
@@ -137,7 +137,7 @@ class LiveTable:
         devices: list[Supervised] = [self._device(port) for port in self._placed.config.ports]
         devices += [self._camera(camera, eyes) for camera in self._placed.config.cameras]
         entries = self._entries()
-        devices = [_Noted(device, self.standing.heard) for device in devices]
+        devices = [_Noted(device, self.standing.connected) for device in devices]
         supervisor = Supervisor(self._clock, self._report, random.random)
         tasks = [
             asyncio.create_task(work)
@@ -152,7 +152,7 @@ class LiveTable:
         ]
         try:
             async with open_for_requests(
-                self._placed.beside(self._placed.config.journal), self._hear
+                self._placed.beside(self._placed.config.journal), self._journal_entry
             ):
                 await self._until(stop, tasks)
         finally:
@@ -268,14 +268,14 @@ class LiveTable:
         config = driver_config(port.driver, settings)
         driver = make_driver(port.driver, settings)
         now_ns = self._clock.now_ns()
-        for missed in heard_again(driver, getattr(config, "source", port.name), self._past, now_ns):
+        for missed in catch_up(driver, getattr(config, "source", port.name), self._past, now_ns):
             self._report(missed)
         return ByteDevice(
             port.name,
             driver,
             serial_port(port.url, config),
             self._clock,
-            tap=lambda at_ns, data: self._keep(lambda kept: kept.heard(port.name, at_ns, data)),
+            tap=lambda at_ns, data: self._keep(lambda kept: kept.received(port.name, at_ns, data)),
             path=local_path(port.url),
         )
 
@@ -364,7 +364,7 @@ class LiveTable:
         self._keep(lambda kept: kept.entered(entry, self._clock.now_ns()))
         self._report(entry)
 
-    async def _hear(self, word: Word) -> int:
+    async def _journal_entry(self, word: Word) -> int:
         """Journal a person's entry, and return its ``seq``.
 
         Raises:
@@ -475,17 +475,17 @@ def _is_read_again(placed: Placed) -> bool:
 class _Noted:
     """A device whose first connection is noted."""
 
-    def __init__(self, device: Supervised, heard: set[str]) -> None:
-        self._device, self._heard = device, heard
+    def __init__(self, device: Supervised, connected: set[str]) -> None:
+        self._device, self._connected = device, connected
         self.source, self.path = device.source, device.path
         self.fault = device.fault
 
-    async def run(self, heard: Callable[[], None], report: Report) -> None:
+    async def run(self, connected: Callable[[], None], report: Report) -> None:
         """Run the device."""
 
         def noted() -> None:
-            self._heard.add(self.source)
-            heard()
+            self._connected.add(self.source)
+            connected()
 
         await self._device.run(noted, report)
 

@@ -80,7 +80,7 @@ class Pipeline:
         """
         self._pass_time(now_ns)
         self._through_ns = max(self._through_ns, now_ns)
-        recorded = self._append([self._heard(one) for one in observations])
+        recorded = self._append([self._with_arrival(one) for one in observations])
         for observation in recorded:
             with self._stopwatch.stage("reconciling"):
                 found = self._reconciler.feed(observation, self._through_ns)
@@ -119,7 +119,7 @@ class Pipeline:
             self._act_on(self._reconciler.feed(one, one.at or 0))
 
     def learned(self) -> tuple[int, ...]:
-        """Return what the rounds that are over taught of the sensors."""
+        """Return what the finished rounds showed about the sensors."""
         return self._reconciler.learned()
 
     def kept(self, number: int) -> KeptBook | None:
@@ -156,8 +156,8 @@ class Pipeline:
                 found = self._reconciler.advance(at_ns)
             self._act_on(found)
 
-    def _heard(self, one: AnyObservation) -> AnyObservation:
-        """Note when a new observation came that is late: processed again, it comes then."""
+    def _with_arrival(self, one: AnyObservation) -> AnyObservation:
+        """Give a late new observation the time of its arrival: a later start processes it then."""
         is_late = one.seq is None and one.at is not None and one.at < self._through_ns
         return replace(one, heard=self._through_ns) if is_late else one
 
@@ -176,7 +176,7 @@ class Pipeline:
     def _settle(self, fact: AnyFact) -> None:
         with self._stopwatch.stage("settling"):
             results = self._engine.feed(fact)
-            self._book.heard(fact, self._engine)
+            self._book.processed(fact, self._engine)
         if isinstance(fact, RoundClosed | TrayCounted | PaymentMade):
             self._facts.append(fact)
             self._judge(results, fact.at, paid_late=isinstance(fact, PaymentMade))

@@ -218,7 +218,7 @@ class SessionRecorder:
         self._described_now = [whole(file) for file in sorted(self.folder.glob("*.toml"))]
         self._is_closed = False
 
-    def heard(self, port: str, at_ns: int, data: bytes) -> None:
+    def received(self, port: str, at_ns: int, data: bytes) -> None:
         """Record one read of a port."""
         line = self._captures[port].add(Chunk(max(0, at_ns - self.start_ns), data))
         self._hashings[port].add(line)
@@ -227,13 +227,13 @@ class SessionRecorder:
     def hashed(self, now_ns: int) -> RecordingHashed:
         """Return the hashes of the recording since the last call."""
         described, self._described_now = self._described_now, []
-        heard = [one.cut(closed=self._is_closed) for one in self._hashings.values()]
+        received = [one.cut(closed=self._is_closed) for one in self._hashings.values()]
         filmed = [piece for film in self.films.values() for piece in _taken(film.pieces)]
         return RecordingHashed(
             at=now_ns,
             table=self._session.table,
             folder=self.folder.name,
-            pieces=(*described, *heard, *filmed),
+            pieces=(*described, *received, *filmed),
         )
 
     def entered(self, entry: ConsoleEntry) -> None:

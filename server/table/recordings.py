@@ -46,9 +46,9 @@ class Recordings:
         """The folder being written."""
         return self._current
 
-    def heard(self, port: str, at_ns: int, data: bytes) -> None:
+    def received(self, port: str, at_ns: int, data: bytes) -> None:
         """Record one read of a port."""
-        self._keep(lambda: self._of(at_ns).heard(port, at_ns, data))
+        self._keep(lambda: self._of(at_ns).received(port, at_ns, data))
 
     def filmed(self, camera: str, frame: Frame) -> None:
         """Record a picture."""

@@ -49,7 +49,7 @@ class Rest:
     deaf: frozenset[str]
     """Shoes without a link, or back without a report of missed cards."""
     shoes: frozenset[str]
-    """The readers of a shoe that were heard so far."""
+    """The readers of a shoe that have reported so far."""
 
     @property
     def owed(self) -> tuple[AnyObservation, ...]:

@@ -60,7 +60,7 @@ class RestKeeper:
         self._pipeline, self._standing, self._reading = pipeline, standing, past.reading
         self._end_ns, self._tracks = past.end_ns, past.tracks
         self._round = 0
-        """The round in play or played last, where its opening was heard and no event since then
+        """The round in play or played last, where its opening was received and no event since then
         concerns an earlier one; else 0."""
         self._at_end: _AtEnd | None = None
         self._loaded: set[str] = set()

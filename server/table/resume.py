@@ -151,9 +151,9 @@ def recall(past: Past, pipeline: Pipeline, record: TableRecord, rest: Rest | Non
         record.pass_over(before)
         pipeline.go_on(before, rest.owed)
     record.expect(one for one in past.concluded if (one.seq or 0) > after_seq)
-    heard = [one for one in past.observations if (one.seq or 0) > after_seq]
+    left = [one for one in past.observations if (one.seq or 0) > after_seq]
     through_ns = 0
-    for one, following in pairwise([*heard, None]):
+    for one, following in pairwise([*left, None]):
         assert one is not None
         if rest is not None and _is_over(one, rest):
             record.pass_over((one,))
@@ -190,7 +190,7 @@ def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int |
     return at_ns
 
 
-def heard_again(driver: Driver[Any], source: str, past: Past, now_ns: int) -> tuple[Any, ...]:
+def catch_up(driver: Driver[Any], source: str, past: Past, now_ns: int) -> tuple[Any, ...]:
     """Restore the counts of a shoe's driver; return readings of what may have been missed since."""
     frames = [
         one

@@ -61,7 +61,7 @@ class SettlementBook:
         self._decided: dict[int, Decided] = {}
         self._forgotten = 0
         """Some rounds up to this one are no longer in memory."""
-        self._heard_seq = 0
+        self._processed_seq = 0
         """The last fact that the engine has processed; the journal may hold further ones."""
         self._last: RoundSettled | None = None
         """The last settlement appended or read."""
@@ -73,9 +73,9 @@ class SettlementBook:
         """Return every settled round in memory, each with its open items."""
         return tuple(self._whole(result) for _, result in sorted(self._settled.items()))
 
-    def heard(self, fact: AnyFact, engine: Engine) -> None:
+    def processed(self, fact: AnyFact, engine: Engine) -> None:
         """Note a fact that the engine has just processed."""
-        self._heard_seq = fact.seq or self._heard_seq
+        self._processed_seq = fact.seq or self._processed_seq
         self._starts.note(fact, engine)
 
     def settled(
@@ -150,7 +150,7 @@ class SettlementBook:
         )
 
     def _go_on(self, kept: KeptBook) -> None:
-        """Know again what :meth:`kept` returned."""
+        """Restore what :meth:`kept` returned."""
         self._starts = RoundStarts.after(kept.starts)
         self._raised, self._decisions = list(kept.raised), list(kept.decisions)
         self._decided = {
@@ -220,7 +220,7 @@ class SettlementBook:
         for fact in facts:
             for result in engine.feed(fact):
                 results.setdefault(result.round, []).append(result)
-            self.heard(fact, engine)
+            self.processed(fact, engine)
         if set(self._settled) - earlier - set(results):
             for result in self._ended(rules, facts, start):
                 results[result.round] = [result]
@@ -236,14 +236,14 @@ class SettlementBook:
         start = self._starts.before(number)
         again = Again(Engine(engine.rules, None if start is None else start.engine_state))
         after_seq = 0 if start is None else start.seq - 1
-        for other, own in by_round(self._read(after_seq), self._heard_seq):
+        for other, own in by_round(self._read(after_seq), self._processed_seq):
             was = self._starts.of(other) if other > number else None
             first, *rest = again.facts[other] = self._decide(other, own)
             engine_state = again.opens(other, first)
             if was is not None and engine_state == was.engine_state:
                 again.engine = engine
                 return again
-            again.hear(rest)
+            again.process(rest)
         if number not in again.facts:
             self._decide(number, ())
         last = max(again.facts, default=0)

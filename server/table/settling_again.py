@@ -32,13 +32,13 @@ class Again:
 
     def opens(self, number: int, fact: AnyFact) -> EngineState | None:
         """Process the first fact of a round; return the round's starting state."""
-        self.hear((fact,))
+        self.process((fact,))
         engine_state = self.engine.engine_state()
         if engine_state is not None:
             self.starts.append(RoundStart(number, fact.seq or 0, engine_state))
         return engine_state
 
-    def hear(self, facts: Iterable[AnyFact]) -> None:
+    def process(self, facts: Iterable[AnyFact]) -> None:
         """Process the next facts."""
         for fact in facts:
             self.take(self.engine.feed(fact))

@@ -121,8 +121,8 @@ def _port(folder: Path, record: SerialRecord) -> Port:
     """Read and decode a capture once: a port without readings is not worth a replay."""
     file = folder / record.file
     port = Port(record, folder, tuple(read_capture(file)))
-    heard = _hear(folder, port)
-    if port.chunks and not any(not isinstance(one, ReaderFault) for one in heard):
+    readings = _decoded(folder, port)
+    if port.chunks and not any(not isinstance(one, ReaderFault) for one in readings):
         size = sum(len(chunk.data) for chunk in port.chunks)
         raise TechnicianError(
             f"not one message of driver {record.driver!r} in {size} bytes",
@@ -132,7 +132,7 @@ def _port(folder: Path, record: SerialRecord) -> Port:
     return port
 
 
-def _hear(folder: Path, port: Port) -> list[Observation]:
+def _decoded(folder: Path, port: Port) -> list[Observation]:
     try:
         driver = port.driver()
     except InstallerError as refused:
@@ -142,8 +142,8 @@ def _hear(folder: Path, port: Port) -> list[Observation]:
 
 
 def _check_shoe(folder: Path, session: Session, ports: Sequence[Port]) -> None:
-    heard = (one for port in ports for one in _hear(folder, port))
-    if session.dealing == "shoe" and not any(isinstance(one, ShoeCardRead) for one in heard):
+    readings = (one for port in ports for one in _decoded(folder, port))
+    if session.dealing == "shoe" and not any(isinstance(one, ShoeCardRead) for one in readings):
         raise TechnicianError(
             "the session is dealt from a shoe, but no capture holds a card of it",
             where=str(folder / SESSION_FILE),

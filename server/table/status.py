@@ -50,7 +50,7 @@ class Standing:
     last: RoundResult | None = None
     settled: int = 0
     reviews: int = 0
-    heard: set[str] = field(default_factory=set)
+    connected: set[str] = field(default_factory=set)
     """The devices that connected at least once in this run."""
     lost: set[str] = field(default_factory=set)
     clock: ClockStanding = field(default_factory=ClockStanding)
@@ -136,7 +136,7 @@ class Standing:
 
     def _devices(self) -> str:
         if not self.lost:
-            return f"{len(self.heard)} of {counted(len(self.sources), 'device')} heard"
+            return f"{len(self.connected)} of {counted(len(self.sources), 'device')} heard"
         return f"LOST: {', '.join(sorted(self.lost))}"
 
 

@@ -21,31 +21,31 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0)
     arguments = parser.parse_args()
-    verdicts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     wrong = slowest_ns = slowest = 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(arguments.first, arguments.first + arguments.cases):
             start_ns = elapsed_ns()
             try:
                 verdict, spoilt = judge(case, Path(folder))
-                verdicts[spoilt.how, verdict] += 1
+                counts[spoilt.how, verdict] += 1
             except Exception as fault:
                 wrong += 1
                 print(f"case {case}: {type(fault).__name__}: {str(fault)[:300]}")
             spent_ns = elapsed_ns() - start_ns
             if spent_ns > slowest_ns:
                 slowest_ns, slowest = spent_ns, case
-    _print(verdicts, arguments.cases, wrong)
+    _print(counts, arguments.cases, wrong)
     print(f"slowest: case {slowest}, {slowest_ns / 1e9:.2f} s")
     sys.exit(1 if wrong else 0)
 
 
-def _print(verdicts: Counter[tuple[str, str]], cases: int, wrong: int) -> None:
+def _print(counts: Counter[tuple[str, str]], cases: int, wrong: int) -> None:
     columns = ("refused", "reported", "the same")
     print(f"{'how':<18}" + "".join(f"{name:>10}" for name in columns))
-    for how in sorted({how for how, _ in verdicts}):
-        print(f"{how:<18}" + "".join(f"{verdicts[how, name]:>10,}" for name in columns))
-    sums = [sum(n for (_, name), n in verdicts.items() if name == column) for column in columns]
+    for how in sorted({how for how, _ in counts}):
+        print(f"{how:<18}" + "".join(f"{counts[how, name]:>10,}" for name in columns))
+    sums = [sum(n for (_, name), n in counts.items() if name == column) for column in columns]
     print(
         f"{cases:,} cases: " + ", ".join(f"{n:,} {c}" for n, c in zip(sums, columns, strict=True))
     )

@@ -24,7 +24,7 @@ from models.house import House
 from server.commands.replay import Outputs, play_and_write
 from server.demo import SESSION
 from server.table.replay import ReplayOptions
-from tests.console.looking import Desk, chromium, desk
+from tests.console.looking import Screen, chromium, screen
 from tests.server.service.house import house
 
 _PLAYS = """(video => {
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             house(journals, folder / "state", of=_PARIS) as found,
             sync_playwright() as playwright,
             playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"]) as used,
-            desk(used, found, zone="America/Los_Angeles") as officer,
+            screen(used, found, zone="America/Los_Angeles") as officer,
         ):
             found.staff()
             officer.sign_in("surveillance")
@@ -78,7 +78,7 @@ def _demo_in(journals: Path) -> None:
         play_and_write(ReplayOptions(SESSION), Outputs(journal=journal))
 
 
-def _evidence_ms(officer: Desk) -> tuple[float, float]:
+def _evidence_ms(officer: Screen) -> tuple[float, float]:
     """Return how long the felt took from the second click, and the video from the third."""
     page = officer.page
     officer.go("floor")
@@ -90,7 +90,7 @@ def _evidence_ms(officer: Desk) -> tuple[float, float]:
     return felt, _timed(lambda: _play(page))
 
 
-def _sought_ms(officer: Desk) -> tuple[float, float]:
+def _sought_ms(officer: Screen) -> tuple[float, float]:
     """Return how long the round's page took from Enter, and its video from then on."""
     page = officer.page
     officer.go("floor")
@@ -124,7 +124,7 @@ def _play(page: Page) -> None:
     _moving(page)
 
 
-def _nothing(officer: Desk) -> None:
+def _nothing(officer: Screen) -> None:
     officer.page.goto(f"{officer.url}/health")
 
 

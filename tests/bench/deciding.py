@@ -42,10 +42,10 @@ def measure(rounds: int, folder: Path) -> tuple[int, float, float, float]:
     """Return the journal's entries, and milliseconds: at the table, when closed, to verify."""
     path = folder / f"{rounds}.journal"
     with Journal.create(path) as journal:
-        verdicts, engine = _played(journal, rounds)
+        book, engine = _played(journal, rounds)
         entries, begun_ns = journal.last_seq, time.process_time_ns()
-        verdicts.check(_DECISION, engine)
-        verdicts.resolve(journal.append(_DECISION), engine)
+        book.check(_DECISION, engine)
+        book.resolve(journal.append(_DECISION), engine)
         live_ns = time.process_time_ns() - begun_ns
     begun_ns = time.process_time_ns()
     decide_closed(path, replace(_DECISION, at=2))
@@ -57,19 +57,19 @@ def measure(rounds: int, folder: Path) -> tuple[int, float, float, float]:
 
 def _played(journal: Journal, rounds: int) -> tuple[SettlementBook, Engine]:
     engine = Engine(rules_for("kansas-shoe"))
-    verdicts = SettlementBook(lambda events: list(journal.append_all(events)), journal.read)
+    book = SettlementBook(lambda events: list(journal.append_all(events)), journal.read)
     facts = [replace(fact, table="T", evidence=()) for fact in evening(rounds)]
     first = next(at for at, fact in enumerate(facts) if isinstance(fact, CardDealt)) + 1
     for fact in journal.append_all(facts[:first]):
         engine.feed(fact)
-        verdicts.heard(fact, engine)
-    verdicts.raised(journal.append(ReviewRaised(round=1, table="T", review=_DOUBT)))
+        book.processed(fact, engine)
+    book.raised(journal.append(ReviewRaised(round=1, table="T", review=_DOUBT)))
     for fact in journal.append_all(facts[first:]):
         results = engine.feed(fact)
-        verdicts.heard(fact, engine)
+        book.processed(fact, engine)
         for result in results:
-            engine = verdicts.settled(result, fact.at, (), engine)
-    return verdicts, engine
+            engine = book.settled(result, fact.at, (), engine)
+    return book, engine
 
 
 def main() -> None:

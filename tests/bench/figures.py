@@ -76,8 +76,8 @@ def _run(run: Run) -> str:
 
 
 def _origin(run: Run) -> str:
-    said = (("commit", run.commit), ("networks", run.networks))
-    parts = [run.date, *(f"{name} `{hashed}`" for name, hashed in said if hashed), run.machine]
+    named = (("commit", run.commit), ("networks", run.networks))
+    parts = [run.date, *(f"{name} `{hashed}`" for name, hashed in named if hashed), run.machine]
     return ", ".join(part for part in parts if part)
 
 
@@ -95,8 +95,8 @@ def value(claim: Claim) -> str:
     """Return the figure with its unit and the number of trials."""
     if claim.of is None:
         return _with_unit(claim.value, claim.unit)
-    said = _with_unit(claim.value, claim.unit)
-    return f"{said} of {claim.of:,}"
+    amount = _with_unit(claim.value, claim.unit)
+    return f"{amount} of {claim.of:,}"
 
 
 def interval(claim: Claim) -> str:
@@ -133,8 +133,8 @@ def target(claim: Claim) -> str:
         for word, bound in (("at least", claim.least), ("at most", claim.most))
         if bound is not None
     ]
-    said = ", ".join(wanted)
-    return f"{said}: {'met' if met(claim) else '**missed**'}" if said else ""
+    limits = ", ".join(wanted)
+    return f"{limits}: {'met' if met(claim) else '**missed**'}" if limits else ""
 
 
 def _percent(share: float) -> str:
@@ -143,8 +143,8 @@ def _percent(share: float) -> str:
 
 
 def _with_unit(number: float | str, unit: str) -> str:
-    said = number if isinstance(number, str) else f"{number:,}"
-    return f"{said}{unit}" if unit == "%" else f"{said} {unit}".rstrip()
+    amount = number if isinstance(number, str) else f"{number:,}"
+    return f"{amount}{unit}" if unit == "%" else f"{amount} {unit}".rstrip()
 
 
 def every_result(folder: Path = RESULTS) -> list[Results]:

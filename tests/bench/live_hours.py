@@ -38,7 +38,7 @@ class Hour:
     files: int = 0
     """Open at the end."""
     late_ms: list[float] = field(default_factory=list)
-    """From each moment that something was said until the table had journalled it."""
+    """From each report of a device until the table had journalled it."""
 
 
 class Hours(Table):
@@ -62,7 +62,7 @@ class Hours(Table):
         return Life(started.pid, reading, None, None)
 
     def advance(self, life: Life, to_ns: int) -> bool:
-        """As it says; what came before was journalled, and when the hour is over it is measured."""
+        """Advance the time; what came before is journalled. At the end of an hour, measure."""
         if self.last_s:
             self.hours[-1].late_ms.append((time.perf_counter() - self.last_s) * 1000)
         if to_ns - START_NS >= len(self.hours) * _HOUR_NS:

@@ -22,26 +22,26 @@ from tests.faults.live_kills import Table, differences
 def filmed(kills: int, rounds: int, seed: int, life_s: tuple[float, float]) -> None:
     """Kill tables that see pixels and print what became of each round."""
     made, sessions, begun_s = 0, 0, time.monotonic()
-    verdicts = Counter[str]()
+    outcomes = Counter[str]()
     while made < kills:
         with tempfile.TemporaryDirectory() as folder:
             came = killed(Path(folder), seed + sessions, rounds, life_s)
         made, sessions = made + came.kills, sessions + 1
-        verdicts += came.verdicts
+        outcomes += came.outcomes
         print(
             f"session {seed + sessions - 1}: {came.kills} kills, {came.entries} entries, "
             f"{'sealed' if came.sealed else 'not sealed'}, 0 of {came.acknowledged} acknowledged "
-            f"missing, {came.unwatched} times unwatched; rounds: {_said(came.verdicts)}",
+            f"missing, {came.unwatched} times unwatched; rounds: {_counts(came.outcomes)}",
             *came.wrong,
             sep="\n  ",
             flush=True,
         )
     took_s = time.monotonic() - begun_s
-    print(f"{made} kills in {sessions} sessions: {_said(verdicts)}; {took_s:.0f} s")
+    print(f"{made} kills in {sessions} sessions: {_counts(outcomes)}; {took_s:.0f} s")
 
 
-def _said(verdicts: Counter[str]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+def _counts(outcomes: Counter[str]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(outcomes.items()))
 
 
 def main() -> None:
@@ -67,10 +67,10 @@ def main() -> None:
             verified = verify_journal(table.journal, [table.key])
         kills, lives, sessions = kills + table.kills, lives + table.lives, sessions + 1
         entries += verified.entries
-        told = differences(alone, broken_off)
-        told += [] if verified.sealed else ["the journal is not sealed"]
-        found += [f"session {seed}: {one}" for one in told]
-        print(f"session {seed}: {table.kills} kills, {len(told)} differences", flush=True)
+        differing = differences(alone, broken_off)
+        differing += [] if verified.sealed else ["the journal is not sealed"]
+        found += [f"session {seed}: {one}" for one in differing]
+        print(f"session {seed}: {table.kills} kills, {len(differing)} differences", flush=True)
     for one in found:
         print(one[:2000])
     took_s = time.monotonic() - begun_s

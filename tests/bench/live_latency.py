@@ -38,7 +38,7 @@ _Dealt = tuple[str | int, int, Card | None]
 
 
 @dataclass
-class Heard:
+class Received:
     """What the table reported, and when."""
 
     clock: HostClock
@@ -58,26 +58,26 @@ class Heard:
                 self.left_out += 1
 
 
-def cards_ms(truth: list[AnyEvent], heard: Heard, shift_ns: int) -> list[float]:
+def cards_ms(truth: list[AnyEvent], received: Received, shift_ns: int) -> list[float]:
     """How long after it came to rest each card was a fact; cards come in the truth's order."""
-    said: dict[_Dealt, list[int]] = defaultdict(list)
-    for at_ns, fact in heard.facts:
-        said[fact.to, fact.hand, fact.card].append(at_ns)
+    dealt: dict[_Dealt, list[int]] = defaultdict(list)
+    for at_ns, fact in received.facts:
+        dealt[fact.to, fact.hand, fact.card].append(at_ns)
     found = []
     for due in truth:
         if isinstance(due, CardDealt):
-            moments = said[due.to, due.hand, due.card]
+            moments = dealt[due.to, due.hand, due.card]
             if moments:
                 found.append((moments.pop(0) - (due.at or 0) - shift_ns) / _MS)
     return found
 
 
-def rounds_ms(truth: list[AnyEvent], heard: Heard, shift_ns: int) -> list[float]:
+def rounds_ms(truth: list[AnyEvent], received: Received, shift_ns: int) -> list[float]:
     """How long after its last card or chip each round was settled."""
     return [
-        (heard.settled[number][0] - last_ns - shift_ns) / _MS
+        (received.settled[number][0] - last_ns - shift_ns) / _MS
         for number, last_ns in _last_moves(truth)
-        if number in heard.settled
+        if number in received.settled
     ]
 
 
@@ -90,26 +90,28 @@ def _last_moves(truth: list[AnyEvent]) -> Iterator[tuple[int, int]]:
             yield event.result.round, last_ns
 
 
-async def watched(config: Path, devices: "subprocess.Popen[str]", rounds: int) -> tuple[Heard, int]:
-    """Run the table until the session has been played; return what it said, and the start."""
+async def watched(
+    config: Path, devices: "subprocess.Popen[str]", rounds: int
+) -> tuple[Received, int]:
+    """Run the table until the session has been played; return its events, and the start."""
     clock = HostClock()
-    heard, reader = Heard(clock), Reader.load()
+    received, reader = Received(clock), Reader.load()
     with Journal.create(config.with_name("table.journal")) as journal:
-        table = LiveTable(checked(config), journal, clock, reader, heard.take)
+        table = LiveTable(checked(config), journal, clock, reader, received.take)
         stop = asyncio.Event()
         running = asyncio.create_task(table.run(stop))
-        while len(table.standing.heard) < len(table.standing.sources):
+        while len(table.standing.connected) < len(table.standing.sources):
             await asyncio.sleep(0.05)
         await asyncio.sleep(3)
         start_ns = int(await asyncio.to_thread(_asked, devices, "play"))
         done = asyncio.create_task(asyncio.to_thread(_asked, devices, "wait"))
-        while not (done.done() and len(heard.settled) >= rounds) and not running.done():
+        while not (done.done() and len(received.settled) >= rounds) and not running.done():
             await asyncio.sleep(0.1)
             if done.done() and clock.now_ns() > int(done.result()) + _AFTERWARDS_S * 1e9:
                 break
         stop.set()
         await running
-    return heard, start_ns
+    return received, start_ns
 
 
 def _asked(devices: "subprocess.Popen[str]", what: str) -> str:
@@ -167,7 +169,7 @@ def main() -> None:
         ) as devices:
             assert devices.stdout is not None
             config = Path(devices.stdout.readline().strip())
-            heard, start_ns = asyncio.run(watched(config, devices, given.rounds))
+            received, start_ns = asyncio.run(watched(config, devices, given.rounds))
             assert devices.stdin is not None
             devices.stdin.close()
             devices.terminate()
@@ -175,12 +177,12 @@ def main() -> None:
         shift_ns = start_ns - read_description(session).at
     dealt = sum(isinstance(event, CardDealt) for event in truth)
     for what, due, found in (
-        ("card at rest to its fact", dealt, cards_ms(truth, heard, shift_ns)),
-        ("last card or chip to settlement", given.rounds, rounds_ms(truth, heard, shift_ns)),
+        ("card at rest to its fact", dealt, cards_ms(truth, received, shift_ns)),
+        ("last card or chip to settlement", given.rounds, rounds_ms(truth, received, shift_ns)),
     ):
         print(f"{what}: {len(found)} of {due}{_spread(found)}")
-    statuses = ", ".join(f"{number} {status}" for number, (_, status) in heard.settled.items())
-    print(f"rounds: {statuses}; pictures left out were told {heard.left_out} times")
+    statuses = ", ".join(f"{number} {status}" for number, (_, status) in received.settled.items())
+    print(f"rounds: {statuses}; pictures left out were reported {received.left_out} times")
 
 
 if __name__ == "__main__":

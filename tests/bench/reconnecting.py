@@ -1,4 +1,4 @@
-"""How soon a local device is heard after a replug: ``python -m tests.bench.reconnecting``.
+"""How soon a local device is connected after a replug: ``python -m tests.bench.reconnecting``.
 
 Shoes on pseudo-terminals that keep their name, each unplugged for a time of its own, again and
 again, under the supervisor's own back-off and budget. Beside the time from the plug to

@@ -24,7 +24,7 @@ HASH_DIGITS = 12  # a commit's and the networks' hash as the page shows them
 
 
 class Claim(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One figure: what it says, how much, of how many, and what is wanted."""
+    """One figure: its claim, its value, of how many, and its target."""
 
     claim: str
     value: float | int | str
@@ -72,7 +72,7 @@ def load(path: Path) -> Results:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Results)
     except msgspec.MsgspecError as error:
-        raise ValueError(f"{path}: {error}; tests/bench/record.py says what it may hold") from error
+        raise ValueError(f"{path}: {error}; tests/bench/record.py lists its fields") from error
 
 
 def save(path: Path, results: Results) -> None:

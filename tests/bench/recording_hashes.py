@@ -56,8 +56,8 @@ def entry(film: Film, at_ns: int) -> bytes:
     """An entry with what was hashed since the last."""
     pieces = tuple(film.pieces)
     film.pieces.clear()
-    said = RecordingHashed(at=at_ns, table="BJ-01", folder=f"BJ-01-{START_NS}", pieces=pieces)
-    return msgspec.json.encode(said)
+    hashed = RecordingHashed(at=at_ns, table="BJ-01", folder=f"BJ-01-{START_NS}", pieces=pieces)
+    return msgspec.json.encode(hashed)
 
 
 if __name__ == "__main__":

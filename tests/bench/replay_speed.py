@@ -58,8 +58,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     add_option(parser)
     arguments = parser.parse_args()
-    said, claims = measured(arguments.session, arguments.seed)
-    print(said)
+    summary, claims = measured(arguments.session, arguments.seed)
+    print(summary)
     if arguments.record:
         record("replay_speed", claims, networks=NETWORKS)
 

@@ -48,14 +48,14 @@ _STEP_NS = 80_000_000
 
 
 def _observed(table: Table) -> list[tuple[int, AnyObservation]]:
-    """What the devices report, as the table's drivers hear it."""
+    """What the devices report, as the table's drivers decode it."""
     hearing = {name: make_driver(name, {}) for name in ("angel-eye", "plate")}
     drivers = {"shoe": "angel-eye", "plates": "plate"}
     found: list[tuple[int, AnyObservation]] = []
     for word in table.words:
         if word.port in drivers:
-            said = hearing[drivers[word.port]].feed(word.data, word.at_ns)
-            found += [(word.at_ns, one) for one in said]
+            readings = hearing[drivers[word.port]].feed(word.data, word.at_ns)
+            found += [(word.at_ns, one) for one in readings]
         else:
             found.append((word.at_ns, decode_event(word.data, word.port, 0)))  # type: ignore[arg-type]
     return found

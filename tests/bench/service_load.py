@@ -146,7 +146,7 @@ def _core_seconds(pid: int) -> float:
 # --- the tables -----------------------------------------------------------------------------
 
 
-def _write(folder: Path, tables: int, seconds: float, told: Connection) -> None:
+def _write(folder: Path, tables: int, seconds: float, results: Connection) -> None:
     """Write the recorded session at every table, each from another moment on."""
     play(folder / "recorded.journal", "plain", "T")
     recorded = read_journal(folder / "recorded.journal")
@@ -160,10 +160,10 @@ def _write(folder: Path, tables: int, seconds: float, told: Connection) -> None:
         ]
         for number, journal in enumerate(journals):
             journal.append(_again(events[0], number, 0))
-        told.send("open")
-        told.recv()
+        results.send("open")
+        results.recv()
         last = _play_all(journals, events, [at - times[0] for at in times], span_ns, seconds)
-        told.send({f"bj-{number:02}": seq for number, seq in enumerate(last)})
+        results.send({f"bj-{number:02}": seq for number, seq in enumerate(last)})
 
 
 def _play_all(
@@ -262,11 +262,11 @@ class _Viewer(asyncio.Protocol):
         self.faults.append(f"sent away with {self.code}")
 
 
-def _watch(url: str, token: str, viewers: int, told: Connection) -> None:
-    asyncio.run(_watch_all(httpx.URL(url), token, viewers, told))
+def _watch(url: str, token: str, viewers: int, results: Connection) -> None:
+    asyncio.run(_watch_all(httpx.URL(url), token, viewers, results))
 
 
-async def _watch_all(url: httpx.URL, token: str, viewers: int, told: Connection) -> None:
+async def _watch_all(url: httpx.URL, token: str, viewers: int, results: Connection) -> None:
     request = "\r\n".join(
         (
             "GET /stream HTTP/1.1",
@@ -295,8 +295,8 @@ async def _watch_all(url: httpx.URL, token: str, viewers: int, told: Connection)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_BUFFER)
     await asyncio.sleep(_DRAIN_S)
     idle.transport.pause_reading()
-    told.send("watching")
-    last: dict[str, int] = await asyncio.to_thread(told.recv)
+    results.send("watching")
+    last: dict[str, int] = await asyncio.to_thread(results.recv)
     await asyncio.sleep(_DRAIN_S)
     lost = [
         f"viewer {number}: {fault}" for number, one in enumerate(everybody) for fault in one.faults
@@ -308,11 +308,11 @@ async def _watch_all(url: httpx.URL, token: str, viewers: int, told: Connection)
     ]
     idle.transport.resume_reading()
     await asyncio.sleep(_DRAIN_S)
-    told.send((lost, _parted(idle), counts))
+    results.send((lost, _parted(idle), counts))
 
 
 def _parted(idle: _Viewer) -> str:
-    """Say how a viewer was parted from: who takes nothing is not told the code either."""
+    """Return how a viewer was disconnected: one that reads nothing gets no code either."""
     if not idle.faults:
         return "is still connected"
     return f"was cut off after its last {sum(idle.places.values()):,} events, code {idle.code}"

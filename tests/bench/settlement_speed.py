@@ -49,7 +49,7 @@ SESSION_ROUNDS: Final = 1000
 PAIRS: Final = 7
 
 WANTED: Final = "jackblack py21 tqdm paramtools altair cardsharp gymnasium envpool"
-"""What to install for the rivals; three of these are needed by ``py21``, which does not say so."""
+"""What to install for the rivals; ``py21`` needs three of these and does not list them."""
 
 _FORM: Final = "compiled" if COMPILED else "interpreted"
 
@@ -174,8 +174,8 @@ def settled_apart(todo: Work, processes: int = 1, *, interpreted: bool = False) 
     running = [
         subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) for _ in range(processes)
     ]
-    told = [process.communicate()[0] for process in running]
-    return [msgspec.json.decode(each, type=Done) for each in told]
+    printed = [process.communicate()[0] for process in running]
+    return [msgspec.json.decode(each, type=Done) for each in printed]
 
 
 def rival(name: str, python: str) -> float | None:
@@ -198,15 +198,15 @@ def measure(sessions: int, long: int, python: str) -> Iterator[str]:
             f"{first.rounds:,} rounds, {facts / first.rounds:.1f} facts each;"
             f" {first.violations} of {sessions * len(faults(rules))} mistakes found"
         )
-        yield _told(f"from memory, {_FORM}", first.rate)
+        yield _line(f"from memory, {_FORM}", first.rate)
         if COMPILED:
             (slow,) = settled_apart(once, interpreted=True)
-            yield _told("  interpreted", slow.rate, first.rate)
+            yield _line("  interpreted", slow.rate, first.rate)
         (read,) = settled_apart(msgspec.structs.replace(once, way="file"))
-        yield _told("from JSON Lines", read.rate, first.rate)
+        yield _line("from JSON Lines", read.rate, first.rate)
         day = _day(Path(place), rules, sessions)
         archived, ratio = _beside_memory(Work(file=str(day), way="day", times=1), once)
-        yield _told("from an archived day", archived)
+        yield _line("from an archived day", archived)
         yield f"{'  beside memory':<24}{ratio:>12.2f} times, median of {PAIRS} pairs in turn"
         yield f"{'its bytes, a fact':<24}{_size(day) / facts:>12.1f}, all six tables"
         yield from _side_by_side(once, first)
@@ -242,7 +242,7 @@ def _size(day: Path) -> int:
     return sum(path.stat().st_size for path in day.iterdir())
 
 
-def _told(what: str, rate: float, whole: float | None = None) -> str:
+def _line(what: str, rate: float, whole: float | None = None) -> str:
     share = "" if whole is None else f"{rate / whole:>8.2f} of the first"
     return f"{what:<24}{rate:>12,.0f} rounds/core s{share}"
 

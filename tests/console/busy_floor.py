@@ -17,12 +17,12 @@ _SECOND_NS: Final = 1_000_000_000
 _PLAYED: Final = ("plain", "mistake", "line-shoe")
 
 
-def shifted(said: list[Heard], last_ns: int) -> list[Heard]:
+def shifted(observations: list[Heard], last_ns: int) -> list[Heard]:
     """Return a recorded session as if its last observation came at ``last_ns``."""
-    by_ns = last_ns - said[-1].now_ns
+    by_ns = last_ns - observations[-1].now_ns
     return [
         Heard(one.now_ns + by_ns, replace(one.observation, at=(one.observation.at or 0) + by_ns))
-        for one in said
+        for one in observations
     ]
 
 
@@ -44,9 +44,9 @@ def _one(folder: Path, number: int, now_ns: int, dealing: ExitStack) -> None:
         path.write_bytes(b"this is no journal")
         return
     journal = Journal.create(path)
-    said = list(blinded()) if number % 9 == 4 else heard(_PLAYED[number % 3])
-    said = shifted(said, last_ns)
-    played = said[: len(said) * (2 + number % 3) // 4]
+    observations = list(blinded()) if number % 9 == 4 else heard(_PLAYED[number % 3])
+    observations = shifted(observations, last_ns)
+    played = observations[: len(observations) * (2 + number % 3) // 4]
     live = table(journal, name)
     for one in played:
         live.observe((one.observation,), one.now_ns)

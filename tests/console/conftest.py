@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from simulation.session import simulate
 from stream.journal import Journal
-from tests.console.looking import Desk, chromium, desk
+from tests.console.looking import Screen, chromium, screen
 from tests.golden.sessions import SESSIONS
 from tests.server.doubted import play_blinded
 from tests.server.floor_record.served import kept_in
@@ -55,8 +55,8 @@ def at_work(
 
 
 @pytest.fixture
-def officer(browser: Browser, at_work: House) -> Iterator[Desk]:
+def officer(browser: Browser, at_work: House) -> Iterator[Screen]:
     """Somebody of surveillance, signed in at the console."""
-    with desk(browser, at_work) as found:
+    with screen(browser, at_work) as found:
         found.enter("surveillance")
         yield found

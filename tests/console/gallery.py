@@ -25,7 +25,7 @@ from server.table.replay import ReplayOptions
 from simulation.session import simulate
 from stream.journal import Journal
 from tests.console.busy_floor import busy_floor
-from tests.console.looking import Desk, chromium, desk, grave_faults
+from tests.console.looking import Screen, chromium, grave_faults, screen
 from tests.golden.sessions import SESSIONS
 from tests.server.doubted import play_blinded
 from tests.server.service.house import House, house
@@ -90,10 +90,10 @@ class Gallery:
     def take(self) -> None:
         """Take a picture of every page, each as the role that works there."""
         self._out.mkdir(parents=True, exist_ok=True)
-        with desk(self._browser, self._at, *self._size) as stranger:
+        with screen(self._browser, self._at, *self._size) as stranger:
             stranger.page.goto(self._at.url)
             self._shot(stranger, "sign-in")
-        with desk(self._browser, self._at, *self._size) as officer:
+        with screen(self._browser, self._at, *self._size) as officer:
             officer.sign_in("surveillance")
             for name, address in _PAGES.items():
                 self._page(officer, name, address)
@@ -101,19 +101,19 @@ class Gallery:
                 if self._is_asked(name):
                     act(officer)
                     self._shot(officer, name)
-        with desk(self._browser, self._at, *self._size) as keeper:
+        with screen(self._browser, self._at, *self._size) as keeper:
             keeper.sign_in("admin")
             self._page(keeper, "people", "people")
 
     def _is_asked(self, name: str) -> bool:
         return re.search(self._only, name) is not None
 
-    def _page(self, at: Desk, name: str, address: str) -> None:
+    def _page(self, at: Screen, name: str, address: str) -> None:
         if self._is_asked(name):
             at.go(address)
             self._shot(at, name)
 
-    def _shot(self, at: Desk, name: str) -> None:
+    def _shot(self, at: Screen, name: str) -> None:
         if not self._is_asked(name):
             return
         for waiting in ("Reading…", "Loading the video…", "Loading the pictures…"):
@@ -152,14 +152,14 @@ _PAGES: Final = {
 }
 
 
-def _offline(officer: Desk) -> None:
+def _offline(officer: Screen) -> None:
     officer.go("table/BJ-07")
     officer.page.wait_for_timeout(_SETTLED_MS)
     officer.page.context.set_offline(True)
     officer.page.wait_for_timeout(2000)
 
 
-def _second_factor(officer: Desk) -> None:
+def _second_factor(officer: Screen) -> None:
     officer.page.context.set_offline(False)
     officer.go("own")
     officer.page.get_by_role("textbox", name="Your password").fill("a long enough password")
@@ -167,31 +167,31 @@ def _second_factor(officer: Desk) -> None:
     officer.page.locator(".secret").wait_for()
 
 
-def _menu(officer: Desk) -> None:
+def _menu(officer: Screen) -> None:
     officer.go("floor")
     menu = officer.page.get_by_role("button", name="Menu")
     if menu.is_visible():
         menu.click()
 
 
-def _moment(officer: Desk) -> None:
+def _moment(officer: Screen) -> None:
     officer.go("round/bj-07/4")
     events = officer.page.get_by_role("list", name="Events of the round").get_by_role("button")
     events.filter(has_text=re.compile("pays|is paid")).first.click()
 
 
-def _closer(officer: Desk) -> None:
+def _closer(officer: Screen) -> None:
     _moment(officer)
     for _ in range(3):
         officer.page.keyboard.press("+")
 
 
-def _full_screen(officer: Desk) -> None:
+def _full_screen(officer: Screen) -> None:
     _moment(officer)
     officer.page.keyboard.press("f")
 
 
-_DONE: Final[dict[str, Callable[[Desk], None]]] = {
+_DONE: Final[dict[str, Callable[[Screen], None]]] = {
     "menu": _menu,
     "viewer-moment": _moment,
     "viewer-closer": _closer,

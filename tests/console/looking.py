@@ -21,7 +21,7 @@ _GRAVE: Final = frozenset({"serious", "critical"})
 
 
 def chromium() -> str:
-    """Return the browser's path; says so where there is none."""
+    """Return the browser's path; skip the test where there is none."""
     found = shutil.which("chromium")
     if found is None:
         pytest.skip("chromium is not installed: apt-get install chromium")
@@ -29,7 +29,7 @@ def chromium() -> str:
 
 
 @dataclass
-class Desk:
+class Screen:
     """A person before the console; what the browser complains of is gathered."""
 
     page: Page
@@ -63,7 +63,7 @@ class Desk:
         self.page.goto(f"{self.url}/#/{path}")
 
     def shows(self, text: str) -> None:
-        """Wait until the page says something."""
+        """Wait until the page shows a message."""
         expect(self.page.get_by_role("main").get_by_text(text).first).to_be_visible()
 
     def shot(self, name: str) -> None:
@@ -86,10 +86,10 @@ def grave_faults(page: Page) -> list[str]:
 
 
 @contextmanager
-def desk(
+def screen(
     browser: Browser, at: House, width_px: int = 1600, height_px: int = 1000, zone: str = "UTC"
-) -> Iterator[Desk]:
-    """Yield a desk at which nobody is signed in; a script that failed there is a failure here.
+) -> Iterator[Screen]:
+    """Yield a screen at which nobody is signed in; a script that failed there is a failure here.
 
     ``zone`` is the browser's own time zone, which nothing on the page may go by.
     """
@@ -98,7 +98,7 @@ def desk(
     page = context.new_page()
     page.set_default_timeout(_WAIT_MS)
     expect.set_options(timeout=_WAIT_MS)
-    found = Desk(page, at.url)
+    found = Screen(page, at.url)
     page.on("pageerror", lambda error: found.complaints.append(str(error)))
     try:
         yield found

@@ -1,8 +1,8 @@
-"""Addresses: every form that the console or its messages print opens; any other is told so."""
+"""Addresses: every form that the console or its messages print opens; any other gets a message."""
 
 from playwright.sync_api import Browser, expect
 
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.server.service.house import House
 
 LINKS = {
@@ -16,13 +16,13 @@ LINKS = {
 }
 
 
-def test_a_link_opens_what_it_names(officer: Desk) -> None:
+def test_a_link_opens_what_it_names(officer: Screen) -> None:
     for address, heading in LINKS.items():
         officer.go(address)
         expect(officer.page.get_by_role("heading", name=heading).first).to_be_attached()
 
 
-def test_a_link_that_lost_its_hash_opens_the_table(officer: Desk) -> None:
+def test_a_link_that_lost_its_hash_opens_the_table(officer: Screen) -> None:
     officer.page.goto(f"{officer.url}/tables/BJ-07")
     expect(officer.page.get_by_role("heading", name="BJ-07", exact=True)).to_be_visible()
 
@@ -38,7 +38,7 @@ UNKNOWN = (
 )
 
 
-def test_an_unknown_address_says_so(officer: Desk) -> None:
+def test_an_unknown_address_gets_a_message(officer: Screen) -> None:
     for address in UNKNOWN:
         officer.go(address)
         officer.shows(f"The console has no page at #/{address}.")
@@ -48,7 +48,7 @@ def test_an_unknown_address_says_so(officer: Desk) -> None:
     expect(officer.page.get_by_role("region", name="Tables")).to_be_visible()
 
 
-def test_an_unknown_path_says_so_and_leads_on(officer: Desk) -> None:
+def test_an_unknown_path_gets_a_message_and_a_link(officer: Screen) -> None:
     answer = officer.page.goto(f"{officer.url}/casino/floor")
     assert answer is not None
     assert answer.status == 404
@@ -57,13 +57,13 @@ def test_an_unknown_path_says_so_and_leads_on(officer: Desk) -> None:
     expect(officer.page.get_by_role("heading", name="Incidents")).to_be_visible()
 
 
-def test_a_program_is_told_of_an_unknown_path_as_a_problem(at_work: House) -> None:
+def test_a_program_gets_a_problem_document_for_an_unknown_path(at_work: House) -> None:
     with at_work.anyone() as nobody:
         answer = nobody.get("/casino/floor")
     assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/problem+json")
 
 
-def test_a_table_or_round_that_is_not_there_is_named(officer: Desk) -> None:
+def test_a_table_or_round_that_is_not_there_is_named(officer: Screen) -> None:
     for address in ("table/BJ-99", "round/bj-07/999", "round/nobody/1"):
         officer.go(address)
         officer.shows(f"Requested: {', '.join(address.split('/')[1:])}.")
@@ -71,7 +71,7 @@ def test_a_table_or_round_that_is_not_there_is_named(officer: Desk) -> None:
 
 
 def test_a_phone_reaches_every_page_and_its_account(browser: Browser, at_work: House) -> None:
-    with desk(browser, at_work, 390, 844) as phone:
+    with screen(browser, at_work, 390, 844) as phone:
         phone.sign_in("surveillance")
         page = phone.page
         menu = page.get_by_role("button", name="Menu")
@@ -97,7 +97,7 @@ def test_a_phone_reaches_every_page_and_its_account(browser: Browser, at_work: H
 
 
 def test_the_menu_of_a_phone_is_worked_by_keyboard(browser: Browser, at_work: House) -> None:
-    with desk(browser, at_work, 390, 844) as phone:
+    with screen(browser, at_work, 390, 844) as phone:
         phone.sign_in("surveillance")
         menu = phone.page.get_by_role("button", name="Menu")
         menu.press("Enter")

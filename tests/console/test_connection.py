@@ -1,4 +1,4 @@
-"""A service or network that goes away: the page says so, keeps its place and goes on by itself."""
+"""A service or network that goes away: the page shows it, keeps its place and goes on by itself."""
 
 import shutil
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from models.events import WagerPlaced
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.busy_floor import shifted
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.golden.sessions import heard
 from tests.server.doubted import table
 from tests.server.service.house import house
@@ -21,7 +21,7 @@ def banner(page: Page) -> Locator:
     return page.get_by_role("alert").filter(has_text="cannot be reached since")
 
 
-def test_a_network_that_is_gone_is_said_and_what_was_typed_stays(officer: Desk) -> None:
+def test_a_lost_network_is_shown_and_typed_text_stays(officer: Screen) -> None:
     page = officer.page
     officer.go("incidents/bj-07.2")
     comment = page.get_by_role("textbox", name="Comment")
@@ -40,7 +40,7 @@ def test_a_network_that_is_gone_is_said_and_what_was_typed_stays(officer: Desk) 
     assert page.url.endswith("#/incidents/bj-07.2")
 
 
-def test_a_page_asked_for_while_offline_opens_once_it_can(officer: Desk) -> None:
+def test_a_page_asked_for_while_offline_opens_once_it_can(officer: Screen) -> None:
     page = officer.page
     page.context.set_offline(True)
     page.get_by_role("link", name="Rounds").click()
@@ -53,16 +53,16 @@ def test_a_service_that_is_started_again_is_followed_from_where_the_page_was(
     browser: Browser, tmp_path: Path
 ) -> None:
     """What happened at the table meanwhile is shown as well."""
-    said = shifted(heard("plain"), HostClock().now_ns())
+    observations = shifted(heard("plain"), HostClock().now_ns())
     state = tmp_path / "state"
     with ExitStack() as leaving, Journal.create(tmp_path / "bj-21.journal") as journal:
         live = table(journal, "BJ-21")
-        for one in said[:20]:
+        for one in observations[:20]:
             live.observe((one.observation,), one.now_ns)
         with house(tmp_path, state) as first:
             first.staff()
             port = urlsplit(first.url).port or 0
-            officer = leaving.enter_context(desk(browser, first))
+            officer = leaving.enter_context(screen(browser, first))
             officer.sign_in("surveillance")
             officer.go("table/BJ-21")
             expect(officer.page.get_by_text("Live", exact=True)).to_be_visible()
@@ -78,7 +78,7 @@ def test_a_service_that_is_started_again_is_followed_from_where_the_page_was(
             assert officer.page.url.endswith("#/table/BJ-21")
 
 
-def test_whoever_was_signed_out_meanwhile_signs_in_and_is_back_at_the_place(
+def test_a_person_signed_out_meanwhile_signs_in_and_is_back_at_the_place(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
     shutil.copy(recorded / "bj-07.journal", tmp_path)
@@ -86,7 +86,7 @@ def test_whoever_was_signed_out_meanwhile_signs_in_and_is_back_at_the_place(
     with house(tmp_path, tmp_path / "state") as first:
         first.staff()
         port = urlsplit(first.url).port or 0
-        officer = leaving.enter_context(desk(browser, first))
+        officer = leaving.enter_context(screen(browser, first))
         officer.sign_in("pit")
         officer.go("rounds/BJ-07")
         expect(officer.page.get_by_role("region", name="Rounds")).to_be_visible()

@@ -19,7 +19,7 @@ from server.table.pipeline import Pipeline
 from stream.clock import HostClock
 from stream.journal import Journal, read_journal
 from tests.console.busy_floor import shifted
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.golden.sessions import Heard, heard
 from tests.server.doubted import table
 from tests.server.filmed import at, recording, shot
@@ -29,7 +29,7 @@ from tests.server.service.house import PASSWORD, House, Standing, house, until
 def test_the_sign_in_is_asked_for_before_anything_is_shown(
     browser: Browser, at_work: House
 ) -> None:
-    with desk(browser, at_work) as stranger:
+    with screen(browser, at_work) as stranger:
         stranger.go("table/BJ-07")
         expect(stranger.page.get_by_role("form", name="Sign in")).to_be_visible()
         expect(stranger.page.get_by_text("BJ-07")).to_have_count(0)
@@ -39,7 +39,7 @@ def test_the_sign_in_is_asked_for_before_anything_is_shown(
 def test_a_wrong_password_is_refused_and_five_lock_the_name(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
-    with house(recorded, tmp_path / "state") as own, desk(browser, own) as stranger:
+    with house(recorded, tmp_path / "state") as own, screen(browser, own) as stranger:
         own.staff()
         stranger.page.goto(own.url)
         for _ in range(5):
@@ -50,7 +50,7 @@ def test_a_wrong_password_is_refused_and_five_lock_the_name(
         stranger.shot("locked-out")
 
 
-def test_the_floor_shows_every_table_and_what_needs_somebody_first(officer: Desk) -> None:
+def test_the_floor_shows_every_table_and_what_needs_somebody_first(officer: Screen) -> None:
     tiles = officer.page.get_by_role("region", name="Tables").get_by_role("link")
     expect(tiles).to_have_count(2)
     newest = officer.page.get_by_role("region", name="Newest incidents")
@@ -59,23 +59,23 @@ def test_the_floor_shows_every_table_and_what_needs_somebody_first(officer: Desk
 
 
 def test_a_table_settles_before_ones_eyes(browser: Browser, tmp_path: Path) -> None:
-    """The felt fills with the cards as they are dealt, and says what is due when it settles."""
+    """The felt fills with the cards as they are dealt, and shows what is due when it settles."""
     journals = tmp_path / "journals"
     journals.mkdir()
-    said = shifted(heard("plain"), HostClock().now_ns())
+    observations = shifted(heard("plain"), HostClock().now_ns())
     with Journal.create(journals / "bj-21.journal") as journal:
         live = table(journal, "BJ-21")
-        observe(live, said[:8])
-        with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+        observe(live, observations[:8])
+        with house(journals, tmp_path / "state") as own, screen(browser, own) as officer:
             own.staff()
             officer.sign_in("surveillance")
             officer.go("table/BJ-21")
             expect(officer.page.get_by_text("Live", exact=True)).to_be_visible()
             expect(officer.page.get_by_text("Shown when the round settles.")).to_be_visible()
-            observe(live, said[8:24])
+            observe(live, observations[8:24])
             expect(officer.page.get_by_role("img", name="In play")).to_be_visible()
             officer.shot("table-in-play")
-            observe(live, said[24:])
+            observe(live, observations[24:])
             live.finish()
             due = officer.page.get_by_role("region", name="Due at settlement")
             expect(due.get_by_role("row")).to_have_count(4)
@@ -90,7 +90,7 @@ def test_the_camera_of_a_table_at_work_is_played_as_it_records(
     with (
         Journal.create(tmp_path / "bj-01.journal") as journal,
         house(tmp_path, tmp_path / "state") as own,
-        desk(browser, own) as officer,
+        screen(browser, own) as officer,
     ):
         journal.append(RoundOpened(at=at(40), table="BJ-01", round=1))
         own.staff()
@@ -107,12 +107,12 @@ def test_the_camera_of_a_table_at_work_is_played_as_it_records(
     filming.close()
 
 
-def observe(live: Pipeline, said: Iterable[Heard]) -> None:
-    for one in said:
+def observe(live: Pipeline, observations: Iterable[Heard]) -> None:
+    for one in observations:
         live.observe((one.observation,), one.now_ns)
 
 
-def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Desk) -> None:
+def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Screen) -> None:
     officer.go("table/BJ-07")
     officer.shows("due 7.50, paid 5.00")
     officer.shows("Every wager is paid or taken for exactly what it is due.")
@@ -121,7 +121,9 @@ def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Desk) -> No
     officer.shot("table-with-video")
 
 
-def test_a_mistake_is_quoted_from_the_part_of_the_rules_that_it_breaks(officer: Desk) -> None:
+def test_a_mistake_is_quoted_from_the_part_of_the_rules_that_it_breaks(
+    officer: Screen,
+) -> None:
     officer.go("round/bj-07/1")
     note = officer.page.locator(".note.bad").first
     expect(note).to_contain_text("stand on any total of 17 through 21")
@@ -131,7 +133,7 @@ def test_a_mistake_is_quoted_from_the_part_of_the_rules_that_it_breaks(officer: 
     officer.shot("round-verdict")
 
 
-def test_a_round_is_gone_through_event_by_event(officer: Desk) -> None:
+def test_a_round_is_gone_through_event_by_event(officer: Screen) -> None:
     officer.go("round/bj-07/1")
     felt = officer.page.locator("svg.felt")
     expect(felt).to_have_attribute("aria-label", re.compile("Settled"))
@@ -148,7 +150,7 @@ def test_a_round_is_gone_through_event_by_event(officer: Desk) -> None:
 def test_the_queue_is_worked_by_keyboard_and_nothing_in_it_goes(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
-    with house(recorded, tmp_path / "state") as own, desk(browser, own) as officer:
+    with house(recorded, tmp_path / "state") as own, screen(browser, own) as officer:
         own.staff()
         officer.sign_in("surveillance")
         press = officer.page.keyboard.press
@@ -180,7 +182,7 @@ def test_a_card_in_doubt_is_decided_by_keyboard_and_the_round_settles(
     journals = tmp_path / "journals"
     journals.mkdir()
     shutil.copy(recorded / "bj-08.journal", journals)
-    with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+    with house(journals, tmp_path / "state") as own, screen(browser, own) as officer:
         own.staff()
         officer.sign_in("pit")
         officer.go("incidents")
@@ -194,13 +196,13 @@ def test_a_card_in_doubt_is_decided_by_keyboard_and_the_round_settles(
         officer.shot("decided")
 
 
-def choice_of(officer: Desk, card: str) -> str:
+def choice_of(officer: Screen, card: str) -> str:
     """Return the key beside a candidate."""
     return officer.page.get_by_role("button", name=card).locator("kbd").inner_text()
 
 
 def test_who_may_not_see_rounds_is_shown_none(browser: Browser, at_work: House) -> None:
-    with desk(browser, at_work) as engineer:
+    with screen(browser, at_work) as engineer:
         engineer.sign_in("engineer")
         pages = engineer.page.get_by_role("navigation", name="Pages").get_by_role("link")
         assert pages.all_inner_texts() == ["Floor", "Rulebook"]
@@ -218,7 +220,7 @@ def test_a_card_that_was_never_shown_stays_a_back(browser: Browser, tmp_path: Pa
     journals.mkdir()
     with Journal.create(journals / "bj-22.journal") as journal:
         observe(table(journal, "BJ-22"), heard("plain")[:26])
-        with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+        with house(journals, tmp_path / "state") as own, screen(browser, own) as officer:
             own.staff()
             officer.sign_in("surveillance")
             officer.go("table/BJ-22")
@@ -226,7 +228,7 @@ def test_a_card_that_was_never_shown_stays_a_back(browser: Browser, tmp_path: Pa
             expect(felt).to_have_attribute("aria-label", re.compile("dealer: .*face down"))
 
 
-def test_a_round_is_found_by_table_and_time(officer: Desk) -> None:
+def test_a_round_is_found_by_table_and_time(officer: Screen) -> None:
     officer.go("rounds")
     officer.page.get_by_label("What happened at").fill("BJ-07 2026-01-01 20:00:10")
     officer.page.get_by_role("search").get_by_role("button").click()
@@ -239,7 +241,7 @@ def test_a_round_is_found_by_table_and_time(officer: Desk) -> None:
 def test_an_administrator_keeps_the_accounts(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
-    with house(recorded, tmp_path / "state") as own, desk(browser, own) as keeper:
+    with house(recorded, tmp_path / "state") as own, screen(browser, own) as keeper:
         password = (own.state / "first-password").read_text().strip()
         keeper.page.goto(keeper.url)
         keeper.try_sign_in("admin", password)
@@ -286,7 +288,7 @@ def test_an_administrator_keeps_the_accounts(
 
 
 def test_it_works_on_a_tablet(browser: Browser, at_work: House) -> None:
-    with desk(browser, at_work, 820, 1180) as tablet:
+    with screen(browser, at_work, 820, 1180) as tablet:
         tablet.sign_in("pit")
         for path, name in (
             ("floor", "floor"),
@@ -300,7 +302,7 @@ def test_it_works_on_a_tablet(browser: Browser, at_work: House) -> None:
             tablet.shot(f"tablet-{name}")
 
 
-def test_charts_have_their_figures_as_tables_too(officer: Desk) -> None:
+def test_charts_have_their_figures_as_tables_too(officer: Screen) -> None:
     officer.go("charts")
     mistakes = officer.page.get_by_role("region", name="Mistakes by shift", exact=True)
     mistakes.get_by_text("As a table").click()
@@ -308,7 +310,7 @@ def test_charts_have_their_figures_as_tables_too(officer: Desk) -> None:
     officer.shot("charts")
 
 
-def test_a_chart_names_the_figure_under_the_pointer(officer: Desk) -> None:
+def test_a_chart_names_the_figure_under_the_pointer(officer: Screen) -> None:
     officer.go("charts")
     pace = officer.page.get_by_role("region", name="Pace", exact=True)
     figures = pace.locator(".u-series .u-value")
@@ -317,7 +319,7 @@ def test_a_chart_names_the_figure_under_the_pointer(officer: Desk) -> None:
     expect(figures.last).to_have_text(re.compile(r"\d"))
 
 
-def test_the_rules_in_force_are_shown_with_the_houses_own_words(officer: Desk) -> None:
+def test_the_rules_in_force_are_shown_with_the_houses_own_words(officer: Screen) -> None:
     officer.go("rulebook")
     expect(officer.page.get_by_role("heading", name="In force")).to_be_visible()
     officer.page.get_by_label("Find a rule").fill("blackjack_payout")
@@ -338,7 +340,7 @@ def exported(page: Page, name: str) -> Download:
     raise AssertionError(f"{name} was not exported")
 
 
-def test_a_list_is_taken_out_as_a_file(officer: Desk) -> None:
+def test_a_list_is_taken_out_as_a_file(officer: Screen) -> None:
     officer.go("rounds")
     expect(officer.page.get_by_text("Reading…")).to_have_count(0)
     lines = exported(officer.page, "violations .csv").path().read_text().splitlines()
@@ -357,7 +359,10 @@ def test_an_incident_is_taken_out_and_proves_itself_elsewhere(
     journals = tmp_path / "journals"
     shutil.copytree(recorded / "bj-07", journals / "bj-07")
     shutil.copy(recorded / "bj-07.journal", journals)
-    with house(journals, tmp_path / "state", clock=clock) as own, desk(browser, own) as officer:
+    with (
+        house(journals, tmp_path / "state", clock=clock) as own,
+        screen(browser, own) as officer,
+    ):
         own.staff()
         officer.sign_in("surveillance")
         officer.go("incidents/bj-07.1")
@@ -384,7 +389,7 @@ def test_a_round_that_is_called_off_asks_for_a_reason(
     journals = tmp_path / "journals"
     journals.mkdir()
     shutil.copy(recorded / "bj-08.journal", journals)
-    with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+    with house(journals, tmp_path / "state") as own, screen(browser, own) as officer:
         own.staff()
         officer.sign_in("surveillance")
         officer.go("incidents")
@@ -407,8 +412,8 @@ def test_a_void_waits_for_a_second_person(browser: Browser, recorded: Path, tmp_
     two = frozenset(TwoPeople)
     with (
         house(tmp_path / "journals", tmp_path / "state", two_people=two) as own,
-        desk(browser, own) as officer,
-        desk(browser, own) as boss,
+        screen(browser, own) as officer,
+        screen(browser, own) as boss,
     ):
         own.staff()
         officer.sign_in("surveillance")
@@ -432,7 +437,7 @@ def test_a_void_waits_for_a_second_person(browser: Browser, recorded: Path, tmp_
 def test_a_second_factor_is_set_up_and_asked_for(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
-    with house(recorded, tmp_path / "state") as own, desk(browser, own) as officer:
+    with house(recorded, tmp_path / "state") as own, screen(browser, own) as officer:
         own.staff()
         officer.sign_in("pit")
         officer.go("own")

@@ -56,8 +56,8 @@ class Running:
 
     def gather(self) -> None:
         assert self.process.stderr is not None
-        with self.process.stderr as told:
-            self.lines.extend(line.rstrip() for line in told)
+        with self.process.stderr as stderr:
+            self.lines.extend(line.rstrip() for line in stderr)
 
     def line(self, pattern: str) -> re.Match[str] | None:
         return next(filter(None, (re.search(pattern, line) for line in self.lines)), None)
@@ -116,7 +116,7 @@ def console(session: Path, state: Path, *options: str) -> Iterator[Running]:
         reader.join(timeout=20)
 
 
-def test_it_says_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) -> None:
+def test_it_prints_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) -> None:
     """A journal that is there already is not replayed again."""
     state = tmp_path / "state"
     state.mkdir()

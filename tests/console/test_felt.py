@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from models.judgements import AnyEvent
-from tests.console.looking import desk
+from tests.console.looking import screen
 from tests.server.service.house import House
 
 Asked = Callable[..., Any]
@@ -17,7 +17,7 @@ Asked = Callable[..., Any]
 @pytest.fixture(scope="module")
 def asked(browser: Browser, at_work: House) -> Iterator[Asked]:
     """Ask one of the module's functions; its result comes back as JSON."""
-    with desk(browser, at_work) as found:
+    with screen(browser, at_work) as found:
         found.page.goto(found.url)
 
         def ask(function: str, *values: Any) -> Any:
@@ -175,10 +175,10 @@ def test_a_payment_that_was_not_seen_is_not_taken_for_none(asked: Asked) -> None
     assert [(row["due"], row["paid"]) for row in rows] == [(500, 400), (500, None)]
 
 
-def test_every_kind_of_event_is_said_in_words_of_its_own(browser: Browser, at_work: House) -> None:
+def test_every_kind_of_event_has_words_of_its_own(browser: Browser, at_work: House) -> None:
     """A kind that the console does not know is still shown, by its code; none ships so."""
     kinds = [str(kind.__struct_config__.tag) for kind in get_args(AnyEvent)]
-    with desk(browser, at_work) as found:
+    with screen(browser, at_work) as found:
         found.page.goto(found.url)
         source = found.page.evaluate("fetch('/page/words.js').then((one) => one.text())")
     assert [kind for kind in kinds if f"  {kind}: (" not in source] == []

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from models.house import House as Described
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.server.service.house import House, Standing, house, until
 from tests.server.service.test_find import ns
 
@@ -33,9 +33,9 @@ def in_paris(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture
-def abroad(browser: Browser, in_paris: House) -> Iterator[Desk]:
+def abroad(browser: Browser, in_paris: House) -> Iterator[Screen]:
     """An officer whose browser stands in Los Angeles."""
-    with desk(browser, in_paris, zone="America/Los_Angeles") as found:
+    with screen(browser, in_paris, zone="America/Los_Angeles") as found:
         found.enter("surveillance")
         yield found
 
@@ -48,7 +48,7 @@ def shown_at(page: Page) -> datetime:
     return datetime.strptime(clock[0], "%H:%M:%S.%f")
 
 
-def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(abroad: Desk) -> None:
+def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(abroad: Screen) -> None:
     page = abroad.page
     page.keyboard.press("g")
     page.keyboard.press("r")
@@ -63,7 +63,7 @@ def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(abroad: De
     abroad.shot("found-in-another-zone")
 
 
-def test_a_time_at_which_nothing_was_dealt_offers_the_rounds_beside_it(abroad: Desk) -> None:
+def test_a_time_at_which_nothing_was_dealt_offers_the_rounds_beside_it(abroad: Screen) -> None:
     page = abroad.page
     abroad.go("rounds")
     page.get_by_label("What happened at").fill("BJ-07 at 12:00:10")
@@ -74,14 +74,14 @@ def test_a_time_at_which_nothing_was_dealt_offers_the_rounds_beside_it(abroad: D
     expect(page.get_by_role("heading", name="BJ-07 · round 2")).to_be_visible()
 
 
-def test_what_cannot_be_read_says_how_to_write_it(abroad: Desk) -> None:
+def test_an_unreadable_time_shows_how_to_write_it(abroad: Screen) -> None:
     abroad.go("rounds/BJ-07")
     abroad.page.get_by_label("What happened at").fill("at noon")
     abroad.page.keyboard.press("Enter")
     abroad.shows("BJ-07 at 21:14")
 
 
-def test_every_page_writes_the_houses_time_and_never_the_browsers(abroad: Desk) -> None:
+def test_every_page_writes_the_houses_time_and_never_the_browsers(abroad: Screen) -> None:
     page = abroad.page
     expect(page.locator("#wall")).to_have_text(re.compile(r"^\d\d:\d\d:\d\d Europe/Paris$"))
     for path in ("rounds", "incidents", "table/BJ-07", "round/bj-07/1", "charts"):
@@ -92,16 +92,16 @@ def test_every_page_writes_the_houses_time_and_never_the_browsers(abroad: Desk) 
         assert not re.search(r"12:0\d(?!,)", page.get_by_role("main").inner_text())
 
 
-def test_amounts_are_written_as_the_house_does(abroad: Desk) -> None:
+def test_amounts_are_written_as_the_house_does(abroad: Screen) -> None:
     abroad.go("rounds")
     abroad.shows("15,00")
 
 
-def test_a_table_in_another_currency_than_the_house_says_so(
+def test_a_table_in_another_currency_than_the_house_names_it(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
     yen = Described(zone="Asia/Tokyo", locale="ja-JP", currency="JPY")
-    with house(recorded, tmp_path / "state", of=yen) as own, desk(browser, own) as officer:
+    with house(recorded, tmp_path / "state", of=yen) as own, screen(browser, own) as officer:
         own.staff()
         officer.sign_in("surveillance")
         officer.go("table/BJ-07")

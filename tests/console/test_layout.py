@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.console.gallery import SIZES
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.server.service.house import House
 
 PHONE = (390, 844)
@@ -20,9 +20,9 @@ _CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].map
     return needed > one.clientWidth - taken ? text : null;
 }).filter(Boolean)"""
 _BOXES = """(row) => {
-    const [, said, rests] = row.querySelectorAll("span");
+    const [, text, rests] = row.querySelectorAll("span");
     const box = (one) => one.getBoundingClientRect().toJSON();
-    return { row: box(row), said: box(said), rests: box(rests) };
+    return { row: box(row), text: box(text), rests: box(rests) };
 }"""
 
 
@@ -37,7 +37,7 @@ def top_of(one: Locator) -> float:
 
 
 @pytest.mark.parametrize("title", ["Incidents", "Rounds", "Charts", "Rulebook"])
-def test_no_choice_and_no_hint_is_cut(officer: Desk, title: str) -> None:
+def test_no_choice_and_no_hint_is_cut(officer: Screen, title: str) -> None:
     officer.go(title.lower())
     expect(officer.page.get_by_role("heading", name=title).first).to_be_visible()
     for size in SIZES:
@@ -46,19 +46,19 @@ def test_no_choice_and_no_hint_is_cut(officer: Desk, title: str) -> None:
         assert officer.page.evaluate(_CUT) == [], size
 
 
-def test_the_house_clock_stands_in_the_bar_of_a_tablet(officer: Desk) -> None:
+def test_the_house_clock_stands_in_the_bar_of_a_tablet(officer: Screen) -> None:
     sized(officer.page, (1024, 768))
     expect(officer.page.locator("#wall")).to_be_visible()
     expect(officer.page.locator("#wall")).to_have_text(re.compile(r"^\d\d:\d\d:\d\d UTC$"))
 
 
-def test_the_house_clock_stands_in_the_menu_of_a_phone(officer: Desk) -> None:
+def test_the_house_clock_stands_in_the_menu_of_a_phone(officer: Screen) -> None:
     sized(officer.page, PHONE)
     officer.page.get_by_role("button", name="Menu").click()
     expect(officer.page.locator("#wall")).to_be_visible()
 
 
-def test_severity_and_state_stand_side_by_side(officer: Desk) -> None:
+def test_severity_and_state_stand_side_by_side(officer: Screen) -> None:
     officer.go("incidents/bj-07.2")
     badges = officer.page.locator(".detail .head .badge")
     expect(badges).to_have_count(2)
@@ -68,16 +68,18 @@ def test_severity_and_state_stand_side_by_side(officer: Desk) -> None:
         assert tops[0] == tops[1], size
 
 
-def test_what_an_event_rests_on_leaves_its_sentence_the_width_of_a_phone(officer: Desk) -> None:
+def test_what_an_event_rests_on_leaves_its_sentence_the_width_of_a_phone(
+    officer: Screen,
+) -> None:
     sized(officer.page, PHONE)
     officer.go("round/bj-07/1")
     events = officer.page.get_by_role("list", name="Events of the round").get_by_role("button")
     boxes = events.filter(has_text="based on").first.evaluate(_BOXES)
-    assert boxes["rests"]["top"] >= boxes["said"]["bottom"]
-    assert boxes["said"]["width"] > boxes["row"]["width"] * 0.8
+    assert boxes["rests"]["top"] >= boxes["text"]["bottom"]
+    assert boxes["text"]["width"] > boxes["row"]["width"] * 0.8
 
 
-def test_a_tick_of_the_time_line_has_the_colour_that_the_legend_names(officer: Desk) -> None:
+def test_a_tick_of_the_time_line_has_the_colour_that_the_legend_names(officer: Screen) -> None:
     officer.go("round/bj-07/1")
     tick, name = officer.page.locator(".tick.mark").first, officer.page.locator(".legend .mark")
     expect(name).to_have_text("round")
@@ -87,7 +89,7 @@ def test_a_tick_of_the_time_line_has_the_colour_that_the_legend_names(officer: D
 
 
 def test_being_connected_again_covers_nothing(browser: Browser, at_work: House) -> None:
-    with desk(browser, at_work, *PHONE) as officer:
+    with screen(browser, at_work, *PHONE) as officer:
         officer.sign_in("surveillance")
         officer.go("own")
         page = officer.page
@@ -98,10 +100,10 @@ def test_being_connected_again_covers_nothing(browser: Browser, at_work: House) 
         expect(again).to_be_visible()
         foot = again.evaluate("one => one.getBoundingClientRect().bottom")
         assert foot <= top_of(page.get_by_role("main"))
-        expect(page.locator("#said")).to_be_empty()
+        expect(page.locator("#toast")).to_be_empty()
 
 
-def test_a_card_in_a_sentence_is_written_as_on_the_table(officer: Desk) -> None:
+def test_a_card_in_a_sentence_is_written_as_on_the_table(officer: Screen) -> None:
     officer.go("incidents")
     listed = officer.page.get_by_role("list", name="Incidents").get_by_role("button")
     listed.filter(has_text="Dealer hit hard 17").click()
@@ -109,7 +111,7 @@ def test_a_card_in_a_sentence_is_written_as_on_the_table(officer: Desk) -> None:
     expect(detail).to_contain_text(re.compile(r"drew (10|[2-9JQKA])[♠♥♦♣] on "))
 
 
-def test_a_rule_that_is_an_amount_is_written_as_one(officer: Desk) -> None:
+def test_a_rule_that_is_an_amount_is_written_as_one(officer: Screen) -> None:
     officer.go("rulebook")
     rule = officer.page.get_by_role("row").filter(has_text="table_min")
     expect(rule.locator("b")).to_have_text("5.00")

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from models.events import CardDealt, CardSighted, PaymentMade
 from stream.journal import read_journal
-from tests.console.looking import Desk
+from tests.console.looking import Screen
 from tests.server.service.house import House
 
 SECOND_NS: Final = 1_000_000_000
@@ -69,12 +69,12 @@ def test_a_payment_is_seen_when_no_hand_is_over_it(at_work: House, recorded: Pat
             found = seen(at_work, officer, payment.seq or 0)
             assert found["shows"] == "chips"
             assert 0 <= found["at"] - found["told_at"] < 1.5 * SECOND_NS
-            told, free, later = (
+            before, free, later = (
                 around(picture(officer, at), layout, payment.spot)
                 for at in (found["told_at"], found["at"], found["at"] + SECOND_NS // 5)
             )
             assert np.mean(np.abs(free - later) > 40) < HAND / 4
-            assert np.mean(np.abs(told - later) > 40) > HAND / 4, "the hand was there before"
+            assert np.mean(np.abs(before - later) > 40) > HAND / 4, "the hand was there before"
 
 
 def around(grey: NDArray[np.float32], footage: Any, spot: int) -> NDArray[np.float32]:
@@ -97,7 +97,7 @@ def test_any_other_event_is_seen_when_it_happened(at_work: House) -> None:
     assert (found["shows"], found["at"]) == ("event", found["told_at"])
 
 
-def test_where_nothing_was_recorded_the_plate_says_when(at_work: House, recorded: Path) -> None:
+def test_where_nothing_was_recorded_the_plates_time_counts(at_work: House, recorded: Path) -> None:
     paid = next(
         one for one in read_journal(recorded / "bj-08.journal") if isinstance(one, PaymentMade)
     )
@@ -113,7 +113,7 @@ def test_an_event_that_is_not_there_is_not_seen(at_work: House, seq: str) -> Non
         assert officer.get(f"/api/sessions/bj-07/moments/{seq}").status_code in (404, 422)
 
 
-def test_see_it_goes_to_the_card_lying(officer: Desk, at_work: House) -> None:
+def test_see_it_goes_to_the_card_lying(officer: Screen, at_work: House) -> None:
     with at_work.signed_in("surveillance") as asking:
         drawn = mistake(at_work, asking, "dealer_hit_hard_17")
         lying = seen(at_work, asking, drawn["seq"])["at"]

@@ -1,4 +1,4 @@
-"""What is shown of a table, a decision and a figure says no more than is so."""
+"""What is shown of a table, a decision and a figure is true."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ from server.house.formatting import Formats
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.busy_floor import shifted
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.golden.sessions import heard
 from tests.server.doubted import table
 from tests.server.service.house import House, house, until
@@ -34,7 +34,7 @@ _COLOURS = """async () => {
         }
         return found;
     };
-    const told = async (bars) => {
+    const drawnAs = async (bars) => {
         const drawn = chart({ title: "t", about: "a", series: five, x: String, y: String, bars });
         document.querySelector("main").replaceChildren(drawn);
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -46,7 +46,7 @@ _COLOURS = """async () => {
             return { colour, dash, mark, painted: seen.has(colour) };
         });
     };
-    return { lines: await told(false), bars: await told(true) };
+    return { lines: await drawnAs(false), bars: await drawnAs(true) };
 }"""
 _ACROSS_A_GAP = """async (step) => {
     const { chart } = await import("/page/chart.js");
@@ -88,7 +88,7 @@ _INDICES = """async () => {
 }"""
 
 
-def test_a_recorded_table_is_not_live(officer: Desk) -> None:
+def test_a_recorded_table_is_not_live(officer: Screen) -> None:
     tile = officer.page.get_by_role("region", name="Tables").get_by_role("link").first
     expect(tile).to_contain_text("Recorded")
     officer.go("table/BJ-07")
@@ -104,14 +104,14 @@ def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
         Journal.create(tmp_path / "bj-21.journal") as dealing,
         Journal.create(tmp_path / "bj-22.journal") as replayed,
         house(tmp_path, tmp_path / "state") as own,
-        desk(browser, own) as officer,
+        screen(browser, own) as officer,
     ):
-        for journal, name, said in (
+        for journal, name, observations in (
             (dealing, "BJ-21", shifted(heard("plain"), now_ns)),
             (replayed, "BJ-22", heard("plain")),
         ):
             live = table(journal, name)
-            for one in said[:20]:
+            for one in observations[:20]:
                 live.observe((one.observation,), one.now_ns)
         own.staff()
         officer.sign_in("surveillance")
@@ -133,11 +133,11 @@ def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
         expect(officer.page.get_by_text("Quiet", exact=True)).to_be_visible()
 
 
-def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
+def test_a_decision_is_shown_as_what_was_done_and_is_no_signature(
     browser: Browser, recorded: Path, tmp_path: Path
 ) -> None:
     shutil.copy(recorded / "bj-08.journal", tmp_path)
-    with house(tmp_path, tmp_path / "state") as own, desk(browser, own) as officer:
+    with house(tmp_path, tmp_path / "state") as own, screen(browser, own) as officer:
         own.staff()
         officer.sign_in("pit")
         officer.go("incidents")
@@ -145,8 +145,8 @@ def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_be_visible()
         choice.click()
         officer.page.get_by_role("button", name="Decide as pit: it is the 6 of hearts").click()
-        said = officer.page.get_by_role("status").filter(has_text="Decided")
-        expect(said).to_contain_text(re.compile(r"Journal entry \d+"))
+        status = officer.page.get_by_role("status").filter(has_text="Decided")
+        expect(status).to_contain_text(re.compile(r"Journal entry \d+"))
         history = officer.page.get_by_role("region", name="History")
         expect(history).to_contain_text("pit decided: The card is 6♥.")
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
@@ -157,25 +157,25 @@ def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
 
 
 @pytest.mark.parametrize("path", ["table/BJ-08", "incidents"])
-def test_a_moment_long_past_is_dated_once(officer: Desk, path: str) -> None:
+def test_a_moment_long_past_is_dated_once(officer: Screen, path: str) -> None:
     officer.go(path)
     expect(officer.page.get_by_text(re.compile("Jan 1, 2026, .* UTC")).first).to_be_visible()
     expect(officer.page.get_by_text("(Jan 1, 2026)")).to_have_count(0)
 
 
-def test_a_loss_has_the_same_minus_on_the_page_and_in_a_sentence(officer: Desk) -> None:
+def test_a_loss_has_the_same_minus_on_the_page_and_in_a_sentence(officer: Screen) -> None:
     written = """async () => (await import("/page/house.js"))
         .amountOf(-500, { code: "USD", decimals: 2 })"""
     assert officer.page.evaluate(written) == Formats().amount(-500) == dollars(-500)
 
 
-def test_a_line_ends_where_nothing_was_played(officer: Desk) -> None:
+def test_a_line_ends_where_nothing_was_played(officer: Screen) -> None:
     officer.go("floor")
     assert officer.page.evaluate(_ACROSS_A_GAP, 8)
     assert not officer.page.evaluate(_ACROSS_A_GAP, 1)
 
 
-def test_no_two_series_of_a_chart_look_alike(officer: Desk) -> None:
+def test_no_two_series_of_a_chart_look_alike(officer: Screen) -> None:
     drawn: dict[str, list[dict[str, Any]]] = officer.page.evaluate(_COLOURS)
     for kind, ways in (("lines", ("colour", "dash", "mark")), ("bars", ("colour", "mark"))):
         for way in ways:
@@ -193,7 +193,7 @@ def apart(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     return float(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5)
 
 
-def test_an_eight_and_a_ten_side_by_side_do_not_read_810(officer: Desk) -> None:
+def test_an_eight_and_a_ten_side_by_side_do_not_read_810(officer: Screen) -> None:
     """Each index stands within its own card, well apart from the one before."""
     found: list[dict[str, Any]] = officer.page.evaluate(_INDICES)
     assert [one["text"] for one in found] == ["8", "10", "10", "8", "10"]
@@ -209,8 +209,8 @@ def test_an_eight_and_a_ten_side_by_side_do_not_read_810(officer: Desk) -> None:
 def test_a_phone_decides_comments_and_takes_out(
     browser: Browser, at_work: House, size: tuple[int, int]
 ) -> None:
-    """All that can be done at a desk is within reach: nothing is hidden or beyond the edge."""
-    with desk(browser, at_work, *size) as phone:
+    """All that can be done at a screen is within reach: nothing is hidden or beyond the edge."""
+    with screen(browser, at_work, *size) as phone:
         phone.enter("surveillance")
         for address, names in _ACTIONS.items():
             phone.go(address)

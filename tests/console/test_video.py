@@ -19,7 +19,7 @@ from vision.felt import Pose
 CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
 
 
-def test_the_footage_of_a_round_says_where_its_clip_is_and_how_the_felt_lies(
+def test_the_footage_of_a_round_gives_its_clip_and_the_felts_place(
     at_work: House,
 ) -> None:
     with at_work.signed_in("pit") as pit:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from server.archive.snapshot import check_snapshot
-from tests.console.looking import Desk, desk
+from tests.console.looking import Screen, screen
 from tests.server.service.house import House, until
 
 _BOXES = """rects => rects.map(one => { const { x, y, width, height } = one.getBoundingClientRect();
@@ -27,7 +27,7 @@ def overlapping(boxes: list[list[float]]) -> list[tuple[list[float], list[float]
     ]
 
 
-def opened(at: Desk, address: str = "round/bj-07/1") -> Page:
+def opened(at: Screen, address: str = "round/bj-07/1") -> Page:
     at.go(address)
     expect(at.page.locator("figcaption")).to_contain_text("picture")
     until(lambda: at.page.evaluate("document.querySelector('video').readyState > 1"))
@@ -47,7 +47,7 @@ def at_the_payments(page: Page) -> Locator:
 def test_labels_on_small_cards_do_not_cover_each_other(
     browser: Browser, at_work: House, width: int
 ) -> None:
-    with desk(browser, at_work, width, 900) as officer:
+    with screen(browser, at_work, width, 900) as officer:
         officer.enter("surveillance")
         labels = at_the_payments(opened(officer))
         boxes = labels.evaluate_all(_BOXES)
@@ -56,7 +56,7 @@ def test_labels_on_small_cards_do_not_cover_each_other(
         assert min(bottom - top for _, top, _, bottom in boxes) > 12
 
 
-def test_labels_of_many_cards_on_one_heap_are_led_apart(officer: Desk) -> None:
+def test_labels_of_many_cards_on_one_heap_are_led_apart(officer: Screen) -> None:
     def card(number: int) -> dict[str, Any]:
         x, y = 300 + number % 6 * 9, 200 + number // 6 * 9
         corners = [[x, y], [x + 20, y], [x + 20, y + 30], [x, y + 30]]
@@ -76,7 +76,9 @@ def test_labels_of_many_cards_on_one_heap_are_led_apart(officer: Desk) -> None:
     assert all(one["isAway"] for one in placed[1:8])
 
 
-def test_the_picture_is_enlarged_by_keys_and_its_labels_stay_as_they_are(officer: Desk) -> None:
+def test_the_picture_is_enlarged_by_keys_and_its_labels_stay_as_they_are(
+    officer: Screen,
+) -> None:
     page = opened(officer)
     label = at_the_payments(page).first
     small = label.bounding_box()
@@ -94,7 +96,7 @@ def test_the_picture_is_enlarged_by_keys_and_its_labels_stay_as_they_are(officer
     expect(page.get_by_label("Enlarged")).to_have_text("100%")
 
 
-def test_the_picture_fills_the_screen_and_can_be_worked_there(officer: Desk) -> None:
+def test_the_picture_fills_the_screen_and_can_be_worked_there(officer: Screen) -> None:
     page = opened(officer)
     page.keyboard.press("f")
     until(lambda: page.evaluate("document.fullscreenElement?.matches('figure.picture')"))
@@ -109,7 +111,7 @@ def shown_picture(page: Page) -> int:
     return int(found[1])
 
 
-def test_a_round_is_stepped_through_picture_by_picture(officer: Desk) -> None:
+def test_a_round_is_stepped_through_picture_by_picture(officer: Screen) -> None:
     page = opened(officer)
     at_the_payments(page)
     first = shown_picture(page)
@@ -125,7 +127,7 @@ def test_a_round_is_stepped_through_picture_by_picture(officer: Desk) -> None:
     assert stood - video.evaluate("one => one.currentTime") == pytest.approx(0.1, abs=0.01)
 
 
-def test_a_snapshot_is_saved_with_its_proof(officer: Desk, at_work: House) -> None:
+def test_a_snapshot_is_saved_with_its_proof(officer: Screen, at_work: House) -> None:
     page = opened(officer)
     at_the_payments(page)
     number = shown_picture(page)

@@ -61,7 +61,7 @@ def test_a_result_file_that_is_missing_or_broken_is_named(tmp_path: Path) -> Non
         load(tmp_path / "x.json")
 
 
-def test_networks_are_told_apart_by_their_content(tmp_path: Path) -> None:
+def test_networks_are_distinguished_by_their_content(tmp_path: Path) -> None:
     (tmp_path / "a.onnx").write_bytes(b"1")
     first = networks_hash(tmp_path)
     (tmp_path / "a.onnx").write_bytes(b"2")

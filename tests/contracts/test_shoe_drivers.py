@@ -71,7 +71,7 @@ def listener(wire: Wire) -> Driver[Any]:
     return make_driver(wire.driver, SETTINGS.get(wire.driver))
 
 
-def hear(wire: Wire, *frames: bytes) -> tuple[Reading, ...]:
+def received(wire: Wire, *frames: bytes) -> tuple[Reading, ...]:
     return listener(wire).feed(b"".join(frames), AT_NS)
 
 
@@ -85,7 +85,7 @@ def test_every_shoe_driver_is_held_to_this() -> None:
 
 def test_a_whole_deck_is_read_in_order_and_counted(wire: Wire) -> None:
     frames = [wire.card(card, n, n) for n, card in enumerate(DECK, start=1)]
-    found = hear(wire, wire.start(0), *frames)
+    found = received(wire, wire.start(0), *frames)
     assert isinstance(found[0], ShoeLoaded)
     assert drawn(found) == [(card, n) for n, card in enumerate(DECK, start=1)]
 
@@ -94,13 +94,13 @@ def test_every_observation_bears_its_source_its_time_and_its_evidence(wire: Wire
     frames = [wire.start(1), wire.card(Card("8S"), 1, 2), wire.cut_card(3)]
     if wire.error is not None:
         frames.append(wire.error(4))
-    found = hear(wire, *frames)
+    found = received(wire, *frames)
     assert [(each.source, each.at) for each in found] == [("shoe", AT_NS)] * len(frames)
     assert [each.raw for each in found] == [frame.hex() for frame in frames]
 
 
 def test_the_count_begins_anew_with_a_new_shoe(wire: Wire) -> None:
-    found = hear(
+    found = received(
         wire,
         wire.start(1),
         wire.card(Card("8S"), 1, 2),
@@ -115,12 +115,12 @@ def test_the_count_begins_anew_with_a_new_shoe(wire: Wire) -> None:
 
 
 def test_a_shoe_started_twice_was_loaded_once(wire: Wire) -> None:
-    found = hear(wire, wire.start(1), wire.start(2), wire.card(Card("8S"), 1, 3))
+    found = received(wire, wire.start(1), wire.start(2), wire.card(Card("8S"), 1, 3))
     assert [type(each) for each in found] == [ShoeLoaded, ShoeCardRead]
 
 
 def test_a_reader_switched_off_and_on_keeps_its_count(wire: Wire) -> None:
-    found = hear(wire, wire.card(Card("8S"), 1, 1), wire.start(2), wire.card(Card("KD"), 2, 3))
+    found = received(wire, wire.card(Card("8S"), 1, 1), wire.start(2), wire.card(Card("KD"), 2, 3))
     assert [type(each) for each in found] == [ShoeCardRead, ReaderFault, ShoeCardRead]
     assert drawn(found) == [(Card("8S"), 1), (Card("KD"), 2)]
 
@@ -128,7 +128,7 @@ def test_a_reader_switched_off_and_on_keeps_its_count(wire: Wire) -> None:
 def test_a_damaged_frame_is_a_fault_and_no_card(wire: Wire) -> None:
     frame = bytearray(wire.card(Card("8S"), 1, 1))
     frame[-4] ^= 0x01
-    found = hear(wire, bytes(frame), wire.cut_card(2))
+    found = received(wire, bytes(frame), wire.cut_card(2))
     assert drawn(found) == []
     assert isinstance(found[0], ReaderFault)
     assert isinstance(found[-1], ShoeCutCard)
@@ -137,7 +137,7 @@ def test_a_damaged_frame_is_a_fault_and_no_card(wire: Wire) -> None:
 @pytest.mark.parametrize("wire", [each for each in WIRES if each.error], ids=lambda w: w.driver)
 def test_a_device_error_is_a_fault_and_costs_no_card(wire: Wire) -> None:
     assert wire.error is not None
-    found = hear(wire, wire.error(1), wire.card(Card("8S"), 1, 2))
+    found = received(wire, wire.error(1), wire.card(Card("8S"), 1, 2))
     assert isinstance(found[0], ReaderFault)
     assert found[0].kind == "device_error"
     assert drawn(found) == [(Card("8S"), 1)]

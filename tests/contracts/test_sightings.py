@@ -24,7 +24,7 @@ from vision.scenes.film import film, reference_points
 from vision.scenes.look import Look
 from vision.watch import Watcher
 
-Told = tuple[int, CardSighted | CardGone]
+Report = tuple[int, CardSighted | CardGone]
 SECOND_NS = 10**9
 FILMS = one_in(2, (("pitch-double-deck", 2), ("kansas-shoe", 4)))
 films = pytest.mark.parametrize(("rulebook", "seed"), FILMS)
@@ -37,32 +37,32 @@ def scene(rulebook: str, seed: int) -> Scene:
 
 
 @cache
-def filmed(rulebook: str, seed: int) -> tuple[Told, ...]:
+def filmed(rulebook: str, seed: int) -> tuple[Report, ...]:
     """Return what the shipped observer emits, each with the time of its picture from the start."""
     played = scene(rulebook, seed)
     points = reference_points(played.layout, played.look)
     watcher = Watcher(Reader.load(), played.layout, points, "overhead")
     frame_ns, at_ns = round(SECOND_NS / played.look.fps), 0
-    told: list[Told] = []
+    reports: list[Report] = []
     for index, image in enumerate(film(played.staged.performance, played.layout, played.look)):
         at_ns = index * frame_ns
         seen = watcher.see(Painted(index, at_ns, image))
-        told += [(at_ns, one) for one in seen if isinstance(one, CardSighted | CardGone)]
+        reports += [(at_ns, one) for one in seen if isinstance(one, CardSighted | CardGone)]
     last = watcher.finish()
-    return (*told, *((at_ns, o) for o in last if isinstance(o, CardSighted | CardGone)))
+    return (*reports, *((at_ns, o) for o in last if isinstance(o, CardSighted | CardGone)))
 
 
 @cache
-def simulated(rulebook: str, seed: int) -> tuple[Told, ...]:
+def simulated(rulebook: str, seed: int) -> tuple[Report, ...]:
     """Return what the simulated camera emits of the same round."""
     played = scene(rulebook, seed)
     ideal = ideal_observations(played.staged, played.layout, start_ns=0, table="T", seed=seed)
-    heard = as_filmed(ideal, seed, start_ns=0)
-    return tuple((at, one) for at, one in heard if isinstance(one, CardSighted | CardGone))
+    observations = as_filmed(ideal, seed, start_ns=0)
+    return tuple((at, one) for at, one in observations if isinstance(one, CardSighted | CardGone))
 
 
-def sightings(told: Iterable[Told]) -> list[CardSighted]:
-    return [one for _, one in told if isinstance(one, CardSighted)]
+def sightings(reports: Iterable[Report]) -> list[CardSighted]:
+    return [one for _, one in reports if isinstance(one, CardSighted)]
 
 
 def fields_set(one: CardSighted) -> frozenset[str]:
@@ -71,10 +71,10 @@ def fields_set(one: CardSighted) -> frozenset[str]:
     return frozenset(name for name in names if getattr(one, name))
 
 
-def changes(told: Sequence[Told]) -> dict[int, list[str]]:
+def changes(reports: Sequence[Report]) -> dict[int, list[str]]:
     """Return what is reported of each track, in its order."""
     found: dict[int, list[str]] = {}
-    for _, one in told:
+    for _, one in reports:
         kind = "gone" if isinstance(one, CardGone) else f"{one.change} {one.face}"
         found.setdefault(one.track, []).append(kind)
     return found
@@ -94,12 +94,10 @@ def test_a_face_and_a_back_set_the_fields_that_the_observer_sets(rulebook: str, 
 
 
 @films
-def test_a_track_tells_of_a_card_in_an_order_that_the_observer_keeps(
-    rulebook: str, seed: int
-) -> None:
+def test_a_track_reports_a_card_in_the_observers_order(rulebook: str, seed: int) -> None:
     """It is new first and gone last, gone once, and only a face is read again."""
-    for told in (filmed(rulebook, seed), simulated(rulebook, seed)):
-        for track, kinds in changes(told).items():
+    for reports in (filmed(rulebook, seed), simulated(rulebook, seed)):
+        for track, kinds in changes(reports).items():
             assert kinds[0].startswith("new"), track
             assert kinds.count("gone") <= 1, track
             assert "gone" not in kinds[:-1], track
@@ -114,8 +112,8 @@ def test_a_track_tells_of_a_card_in_an_order_that_the_observer_keeps(
 def test_as_many_looks_a_card_as_the_observer_reports(rulebook: str, seed: int) -> None:
     """Half as many again at most, either way: some cards are covered before their second look."""
 
-    def looks_a_face(told: Sequence[Told]) -> float:
-        faces = [one for one in sightings(told) if one.face == "up"]
+    def looks_a_face(reports: Sequence[Report]) -> float:
+        faces = [one for one in sightings(reports) if one.face == "up"]
         return len(faces) / len({one.track for one in faces})
 
     real, made = looks_a_face(filmed(rulebook, seed)), looks_a_face(simulated(rulebook, seed))
@@ -149,19 +147,19 @@ def test_numbers_lie_in_the_ranges_that_the_observer_keeps(rulebook: str, seed: 
 def test_reports_come_when_the_observer_would_send_them(rulebook: str, seed: int) -> None:
     """At a picture's time, half of them within two pictures of each other."""
     frame_ns = SECOND_NS // 15
-    for told in (filmed(rulebook, seed), simulated(rulebook, seed)):
-        assert [at for at, _ in told] == sorted(at for at, _ in told)
-        for at, one in told:
+    for reports in (filmed(rulebook, seed), simulated(rulebook, seed)):
+        assert [at for at, _ in reports] == sorted(at for at, _ in reports)
+        for at, one in reports:
             assert (one.at or 0) <= at
             assert abs(at * 15 / SECOND_NS - one.frame) < 0.01
     waits = [
-        _middle([at - (one.at or 0) for at, one in told if _is_new(one)])
-        for told in (filmed(rulebook, seed), simulated(rulebook, seed))
+        _middle([at - (one.at or 0) for at, one in reports if _is_new(one)])
+        for reports in (filmed(rulebook, seed), simulated(rulebook, seed))
     ]
     assert abs(waits[0] - waits[1]) <= 2 * frame_ns
     gone = [
-        max(at - (one.at or 0) for at, one in told if isinstance(one, CardGone))
-        for told in (filmed(rulebook, seed), simulated(rulebook, seed))
+        max(at - (one.at or 0) for at, one in reports if isinstance(one, CardGone))
+        for reports in (filmed(rulebook, seed), simulated(rulebook, seed))
     ]
     assert all(0 < wait_ns < 2 * SECOND_NS for wait_ns in gone)
 

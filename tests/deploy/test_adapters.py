@@ -1,4 +1,4 @@
-"""udev's rules for the serial adapters: what can be said of them without one plugged in."""
+"""udev's rules for the serial adapters: what can be tested without one plugged in."""
 
 import re
 from typing import Final

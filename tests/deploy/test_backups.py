@@ -166,7 +166,7 @@ def test_a_log_left_of_a_journal_that_was_moved_away_is_named(backup: Path, tmp_
 
 
 @needs_mounts
-def test_a_full_disk_restores_nothing_and_says_so(backup: Path, tmp_path: Path) -> None:
+def test_a_full_disk_restores_nothing_and_is_reported(backup: Path, tmp_path: Path) -> None:
     """The files of the site are some 250 kB; the disk has 100."""
     small = tmp_path / "small"
     small.mkdir()
@@ -259,7 +259,7 @@ def test_a_folder_without_a_backup_proves_nothing(tmp_path: Path) -> None:
     assert (run.returncode, "there is no backup" in run.stderr) == (2, True)
 
 
-def test_a_kill_in_the_middle_leaves_no_backup_and_is_said(data: Path, tmp_path: Path) -> None:
+def test_a_kill_in_the_middle_leaves_no_backup_and_is_reported(data: Path, tmp_path: Path) -> None:
     """It is killed as soon as it has begun to write, whatever it was at."""
     backups = tmp_path / "backups"
     backups.mkdir()
@@ -278,7 +278,7 @@ def test_a_kill_in_the_middle_leaves_no_backup_and_is_said(data: Path, tmp_path:
 
 
 @needs_mounts
-def test_a_full_disk_makes_no_backup_and_is_said_in_one_line(data: Path, tmp_path: Path) -> None:
+def test_a_full_disk_makes_no_backup_and_prints_one_line(data: Path, tmp_path: Path) -> None:
     """The files of the site are some 250 kB; the disk has 100."""
     small = tmp_path / "small"
     small.mkdir()
@@ -314,7 +314,7 @@ def test_backups_that_are_too_old_go_but_never_the_last_one(data: Path, tmp_path
     assert (tmp_path / "backups" / "kept by hand").is_dir()
 
 
-def test_prometheus_is_told_when_it_was_whole(site: Path) -> None:
+def test_prometheus_gets_the_time_of_the_last_whole_backup(site: Path) -> None:
     text = (site / "backups" / "pitwatch_backup.prom").read_text()
     found = {one.name: one.samples[0].value for one in text_string_to_metric_families(text)}
     assert found.keys() == BACKUP

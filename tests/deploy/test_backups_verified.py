@@ -62,7 +62,7 @@ def truncated(file: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [flipped, truncated, Path.unlink])
-def test_the_regular_run_fails_and_tells_prometheus_of_a_damaged_old_backup(
+def test_the_regular_run_fails_and_reports_a_damaged_old_backup_to_prometheus(
     data: Path, backup: Path, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     backups = tmp_path / "backups"
@@ -112,7 +112,7 @@ def test_of_several_backups_that_begin_together_each_is_whole_or_was_refused(
         for _ in range(4)
     ]
     ended = [(one.communicate(timeout=100), one.returncode) for one in running]
-    made = {said.strip() for (said, _), status in ended if status == 0}
+    made = {path.strip() for (path, _), status in ended if status == 0}
     assert made
     assert {str(path) for path in backups.glob("2*")} == made
     for (_, fault), status in ended:
@@ -140,7 +140,7 @@ def test_a_backup_that_grows_too_old_while_it_is_verified_is_no_damage(
 def runs(
     backups: Path, monkeypatch: pytest.MonkeyPatch, *, every_s: float
 ) -> Iterator[tuple[Exit, list[str]]]:
-    """Verify again and again; each time, say which backups were read."""
+    """Verify again and again; each time, return which backups were read."""
     read: list[str] = []
 
     def noted(backup: Path) -> Checked:

@@ -74,13 +74,13 @@ def recording(site: CleanRoot) -> str:
 
 @pytest.fixture(scope="module")
 def served(site: CleanRoot) -> int:
-    """The exit status of a service that was told to stop once it had answered."""
+    """The exit status of a service that was stopped once it had answered."""
     with site.started(SERVICE) as running:
         asked = "curl -sf --cacert /root/tls.crt https://localhost:8443/health"
         answered = _soon(site, asked, running)
         running.send_signal(signal.SIGTERM)
-        _, said = running.communicate(timeout=_DUE_S)
-    assert answered, said
+        _, printed = running.communicate(timeout=_DUE_S)
+    assert answered, printed
     return running.returncode
 
 

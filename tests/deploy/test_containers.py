@@ -39,7 +39,7 @@ def test_the_container_file_has_no_fault_that_hadolint_knows() -> None:
 
 
 @pytest.mark.parametrize("name", COMPOSED)
-def test_the_composition_is_what_its_schema_says(name: str) -> None:
+def test_the_composition_fits_its_schema(name: str) -> None:
     check = tool("check-jsonschema", "pip install check-jsonschema")
     sound(check, "--builtin-schema", "vendor.compose-spec", FOLDER / name)
 

@@ -1,4 +1,4 @@
-"""Prometheus' rules do what they say; every metric that is asked for is one that is told."""
+"""Prometheus' rules work; every metric that they use is exported."""
 
 import json
 import re
@@ -43,8 +43,8 @@ def promtool() -> str:
 
 @pytest.fixture(scope="module")
 def metrics(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """All that a service tells Prometheus."""
-    folder = tmp_path_factory.mktemp("told")
+    """All that a service exports to Prometheus."""
+    folder = tmp_path_factory.mktemp("metrics")
     write(folder / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
     with receiving() as receiver, served(folder, simple(folder, receiver.url)) as (url, token):
         until(lambda: receiver.taken)
@@ -84,7 +84,7 @@ def test_every_alert_comes_when_it_should_and_not_before() -> None:
     sound(promtool(), "test", "rules", "pitwatch.rules.test.yml", cwd=PROMETHEUS)
 
 
-def test_every_alert_is_tried_and_says_what_to_do() -> None:
+def test_every_alert_is_tried_and_has_instructions() -> None:
     groups = yaml.safe_load((PROMETHEUS / "pitwatch.rules.yml").read_text())["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
     tried = yaml.safe_load((PROMETHEUS / "pitwatch.rules.test.yml").read_text())["tests"]
@@ -98,7 +98,7 @@ def test_every_alert_is_tried_and_says_what_to_do() -> None:
         assert rule["annotations"]["action"]
 
 
-def test_what_is_told_is_as_prometheus_would_have_it(metrics: str) -> None:
+def test_the_metrics_have_the_form_that_prometheus_checks(metrics: str) -> None:
     command = [promtool(), "check", "metrics"]
     checked = subprocess.run(command, input=metrics, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
@@ -108,24 +108,24 @@ def asked_by_rules() -> set[str]:
     return set(_NAME.findall((PROMETHEUS / "pitwatch.rules.yml").read_text()))
 
 
-def test_every_metric_of_the_rules_is_told(metric_names: set[str]) -> None:
+def test_every_metric_of_the_rules_is_exported(metric_names: set[str]) -> None:
     asked = {one for one in asked_by_rules() if not one.startswith(FLOOR)}
     assert asked
     assert asked - BACKUP - VERIFIED <= metric_names
 
 
-def test_every_metric_of_the_floor_is_told_by_a_service_on_it(postgres: FloorSite) -> None:
+def test_every_metric_of_the_floor_is_exported_by_a_service_on_it(postgres: FloorSite) -> None:
     registry = CollectorRegistry()
     registry.register(FloorMeters(postgres.reader))
-    told = generate_latest(registry).decode()
+    metrics = generate_latest(registry).decode()
     asked = {one for one in asked_by_rules() if one.startswith(FLOOR)}
-    assert asked == {family.name for family in text_string_to_metric_families(told)}
+    assert asked == {family.name for family in text_string_to_metric_families(metrics)}
     command = [promtool(), "check", "metrics"]
-    checked = subprocess.run(command, input=told, capture_output=True, text=True, check=False)
+    checked = subprocess.run(command, input=metrics, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
-def test_every_metric_of_the_dashboard_is_told(metric_names: set[str]) -> None:
+def test_every_metric_of_the_dashboard_is_exported(metric_names: set[str]) -> None:
     asked = set(_NAME.findall("\n".join(expressions(json.loads(DASHBOARD.read_text())))))
     assert len(asked) > 10
     assert asked - BACKUP - VERIFIED <= metric_names

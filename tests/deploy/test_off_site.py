@@ -114,7 +114,7 @@ def test_a_link_that_breaks_leaves_nothing_that_passes_for_whole(
     vault.connect(f"| {{ head -c {round(part * size)}{ending}; }}")
     run = vault.does(copying.replace("--timeout=60", "--timeout=2"))
     assert run.returncode != 0
-    assert "intact" not in run.stdout, "the copy fails before anything is said of it"
+    assert "intact" not in run.stdout, "the copy fails before anything is printed about it"
     assert commanded("backup", "verify", vault.place).returncode == 2
     vault.connect()
     run = vault.does(copying)

@@ -1,4 +1,4 @@
-"""Programs of the system that deploy/ is checked with; a test that lacks one says which."""
+"""Programs of the system that deploy/ is checked with; a test that lacks one names it."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ PITWATCH: Final = BIN / "pitwatch"
 
 
 def tool(name: str, package: str) -> str:
-    """Return a program's path, or skip the test and say what is missing."""
+    """Return a program's path, or skip the test and name what is missing."""
     found = shutil.which(name, path=f"{BIN}:/usr/sbin:/usr/bin:/bin")
     if found is None:
         pytest.skip(f"{name} is not installed: {package}")
@@ -26,7 +26,7 @@ def tool(name: str, package: str) -> str:
 def run_program(
     *command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a program and return what it said."""
+    """Run a program and return what it printed."""
     return subprocess.run(
         list(map(str, command)),
         cwd=cwd,
@@ -39,7 +39,7 @@ def run_program(
 
 
 def sound(*command: str | Path, cwd: Path | None = None) -> str:
-    """Run a program that must be content; return what it said."""
+    """Run a program that must succeed; return what it printed."""
     run = run_program(*command, cwd=cwd)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout + run.stderr

@@ -87,7 +87,7 @@ class HttpCamera:
                     for part in camera.body():
                         self.wfile.write(part)
                 except OSError:
-                    pass  # whoever watched has gone
+                    pass  # the watcher has gone
 
             def log_message(self, *args: object) -> None:
                 pass
@@ -155,7 +155,7 @@ class Cable:
         """Let both ends vanish as with the power: no end of the stream, no reset, no answer."""
         self._cut = True
         for end in self._ends:
-            # Closed under repair, a socket says nothing; without that right it stays, silent.
+            # Closed under repair, a socket sends nothing; without that right it stays silent.
             with suppress(OSError):
                 end.setsockopt(socket.IPPROTO_TCP, _TCP_REPAIR, 1)
                 end.close()

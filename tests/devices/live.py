@@ -1,4 +1,4 @@
-"""Devices kept by a real supervisor on real ports, and what it says of them."""
+"""Devices kept by a real supervisor on real ports, and what it reports of them."""
 
 import asyncio
 import random
@@ -34,7 +34,7 @@ class LiveTable:
         budget: Budget | None = None,
         journal: Journal | None = None,
     ) -> None:
-        self.said: list[Observation] = []
+        self.reported: list[Observation] = []
         self.frames: list[Frame] = []
         self.opened: set[str] = set()
         self.clock = HostClock()
@@ -43,14 +43,14 @@ class LiveTable:
         chance = random.Random("jitter").random
         budget = budget or Budget(per_device=10_000, per_table=10_000)
         self._supervisor = Supervisor(
-            self.clock, self._hear, chance, backoff, budget, local_budget=budget
+            self.clock, self._note, chance, backoff, budget, local_budget=budget
         )
         self._tasks: list[asyncio.Task[None]] = []
 
-    def _hear(self, observation: Observation) -> None:
+    def _note(self, observation: Observation) -> None:
         if self._journal is not None:
             observation = self._journal.append(observation)
-        self.said.append(observation)
+        self.reported.append(observation)
         self._news.set()
 
     def see(self, frame: Frame) -> None:
@@ -71,7 +71,7 @@ class LiveTable:
         self._tasks += [asyncio.create_task(self._supervisor.keep(each)) for each in noted]
 
     async def until(self, holds: Callable[[], bool], within_s: float = 30) -> None:
-        """Return once ``holds`` of what was said; fail where that takes too long."""
+        """Return once ``holds`` of what was reported; fail where that takes too long."""
         async with asyncio.timeout(within_s):
             while not holds():
                 self._news.clear()
@@ -85,16 +85,16 @@ class LiveTable:
         self.opened.add(source)
         self._news.set()
 
-    async def until_told(self, source: str, *kinds: str) -> None:
-        """Return once a source has said all of ``kinds`` in this order."""
+    async def until_reported(self, source: str, *kinds: str) -> None:
+        """Return once a source has reported all of ``kinds`` in this order."""
         await self.until(lambda: _in_order(kinds, summarised(self.of(source))))
 
     def of(self, source: str) -> list[Observation]:
-        """What one source said."""
-        return [each for each in self.said if each.source == source]
+        """What one source reported."""
+        return [each for each in self.reported if each.source == source]
 
     async def leave(self) -> None:
-        """Stop keeping; a device that failed otherwise than by being lost raises here."""
+        """Stop the supervisor; a device that failed otherwise than by being lost raises here."""
         for task in self._tasks:
             task.cancel()
         for found in await asyncio.gather(*self._tasks, return_exceptions=True):
@@ -125,17 +125,17 @@ class _Noted:
         self.source, self.path = device.source, device.path
         self.fault = device.fault
 
-    async def run(self, heard: Callable[[], None], report: Report) -> None:
+    async def run(self, connected: Callable[[], None], report: Report) -> None:
         def noted() -> None:
-            heard()
+            connected()
             self._opened(self.source)
 
         await self._device.run(noted, report)
 
 
-def summarised(said: Iterable[Observation]) -> list[str]:
+def summarised(observations: Iterable[Observation]) -> list[str]:
     """Say observations shortly: the card, the kind of a fault, the name of the event."""
-    return [_summary(each) for each in said]
+    return [_summary(each) for each in observations]
 
 
 def _summary(each: Observation) -> str:
@@ -146,6 +146,6 @@ def _summary(each: Observation) -> str:
     return "returned" if isinstance(each, DeviceReturned) else type(each).__name__
 
 
-def _in_order(wanted: Iterable[str], said: Iterable[str]) -> bool:
-    going_by = iter(said)
+def _in_order(wanted: Iterable[str], observations: Iterable[str]) -> bool:
+    going_by = iter(observations)
     return all(kind in going_by for kind in wanted)

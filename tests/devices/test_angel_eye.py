@@ -30,7 +30,7 @@ def readings(*frames: bytes) -> tuple[Reading, ...]:
 
 
 def report(body: bytes) -> bytes:
-    """A report with a sound checksum, whatever it says."""
+    """A report with a correct checksum, whatever its content."""
     return b"\x05" + body + b"\x03%02X" % exclusive_or(body + b"\x03")
 
 
@@ -104,7 +104,7 @@ def test_a_retransmission_of_the_last_card_is_nothing_new() -> None:
     assert faults(found) == []
 
 
-def test_a_retransmission_of_a_card_never_reported_is_said_but_is_no_card() -> None:
+def test_a_retransmission_of_a_card_never_reported_is_reported_but_is_no_card() -> None:
     found = readings(EIGHT_OF_SPADES, encode_retransmission(Card("KD"), 2, 2))
     assert cards(found) == [(Card("8S"), 1)]
     assert faults(found) == ["retransmission"]
@@ -153,7 +153,7 @@ def test_a_face_that_no_card_has_is_a_card_unknown(face: int) -> None:
     ("number", "meaning"),
     [(1, "cannot read"), (3, "button misuse"), (5, "reverse midway"), (7, "draw time-out")],
 )
-def test_an_error_is_said_in_words(number: int, meaning: str) -> None:
+def test_an_error_is_reported_in_words(number: int, meaning: str) -> None:
     (found,) = readings(encode_error(number, 1))
     assert isinstance(found, ReaderFault)
     assert (found.kind, found.detail) == ("device_error", f"{meaning}, in error mode")
@@ -166,7 +166,7 @@ def test_an_error_byte_that_looks_like_a_control_byte_ends_no_frame(number: int)
 
 
 @pytest.mark.parametrize("body", [b"1P", b"1G11", b"1L1", b"1M020001", b"1e\x41"])
-def test_reports_that_say_nothing_of_cards_are_passed_over(body: bytes) -> None:
+def test_reports_without_cards_are_passed_over(body: bytes) -> None:
     assert readings(report(body)) == ()
 
 
@@ -174,13 +174,13 @@ def test_a_report_of_no_known_code_is_a_fault() -> None:
     assert faults(readings(report(b"1Z"))) == ["unknown_report"]
 
 
-def test_replies_are_told_from_reports() -> None:
+def test_replies_are_distinguished_from_reports() -> None:
     found = list(AngelEyeFramer().feed(b"\x06\x1502" + EIGHT_OF_SPADES))
     assert found[:2] == [Reply(None, b"\x06"), Reply("02", b"\x1502")]
     assert isinstance(found[2], Report)
 
 
-def test_a_refused_command_is_said_in_words() -> None:
+def test_a_refused_command_is_reported_in_words() -> None:
     (found,) = readings(b"\x1521")
     assert isinstance(found, ReaderFault)
     assert found.detail == "the shoe refused a command: 21, busy"
@@ -243,14 +243,14 @@ def test_a_broken_report_is_reported_as_soon_as_it_shows() -> None:
         pytest.param([8, 11], ["2 reports left out before number 1"], id="two-over-the-turn"),
     ],
 )
-def test_a_number_left_out_is_told_where_numbers_count(
+def test_a_skipped_number_is_reported_where_numbers_count(
     numbers: list[int], missed: list[str]
 ) -> None:
     stream = b"".join(encode_card(Card("8S"), number, number) for number in numbers)
     counting = AngelEyeShoe(AngelEyeConfig(seq_counts=True)).feed(stream, AT_NS)
-    told = [each for each in counting if isinstance(each, ReaderFault)]
-    assert [each.detail for each in told] == missed
-    assert all(each.kind == "missed_report" for each in told)
+    found = [each for each in counting if isinstance(each, ReaderFault)]
+    assert [each.detail for each in found] == missed
+    assert all(each.kind == "missed_report" for each in found)
     assert faults(readings(stream)) == []
 
 

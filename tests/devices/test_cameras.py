@@ -122,9 +122,7 @@ def test_a_video_of_no_frames_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])
-def test_a_video_that_ends_before_its_header_says_yields_no_frame(
-    tmp_path: Path, share: float
-) -> None:
+def test_a_video_shorter_than_its_header_yields_no_frame(tmp_path: Path, share: float) -> None:
     whole = header_first(written(tmp_path / "v.mp4"), tmp_path / "first.mp4").read_bytes()
     path = tmp_path / "cut.mp4"
     path.write_bytes(whole[: int(len(whole) * share)])
@@ -171,7 +169,7 @@ def disk_with_room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_is_said_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with (
         pytest.raises(TechnicianError, match=r"cannot be written .*has space"),
         disk_with_room_for(20_000),

@@ -1,4 +1,4 @@
-"""Where a stream is cut says nothing; no stream stops a framer or fills the memory."""
+"""Where a stream is cut changes nothing; no stream stops a framer or fills the memory."""
 
 import random
 
@@ -18,7 +18,7 @@ from tests.thoroughness import examples
 
 
 def meant(chunks: list[bytes], driver: str) -> list[Reading]:
-    """What is said of a stream; faults, evidence and a shoe's count aside."""
+    """What is reported of a stream, without faults, evidence and a shoe's count."""
     readings = [each for each in readings_of(driver, chunks) if not isinstance(each, ReaderFault)]
     uncounted = [
         msgspec.structs.replace(each, draw=0) if isinstance(each, ShoeCardRead) else each
@@ -42,7 +42,7 @@ def test_however_a_stream_is_cut_the_same_observations_come_out(
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("length", range(CAP_BYTES - 6, CAP_BYTES + 4))
 @pytest.mark.parametrize("end", [b"\x03", b"\x05", b"\x0342", b"\n", b"\r\n", b"\x00", b"*00\r\n"])
-def test_a_stream_cut_at_the_cap_says_the_same(driver: str, length: int, end: bytes) -> None:
+def test_a_stream_cut_at_the_cap_gives_the_same(driver: str, length: int, end: bytes) -> None:
     start = b"\x051G" if driver == "angel-eye" else b""
     stream = start.ljust(length, b"1") + end + b"\x051S\x0364" + b"17 CARD AS\r\n"
     whole = readings_of(driver, [stream])

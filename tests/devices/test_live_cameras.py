@@ -1,4 +1,4 @@
-"""Cameras on real streams: what they show, and what is told when the stream fails."""
+"""Cameras on real streams: what they show, and what is reported when the stream fails."""
 
 import asyncio
 import signal
@@ -38,7 +38,7 @@ needs_rtsp = pytest.mark.skipif(rtsp_lacks() is not None, reason=f"no {rtsp_lack
 def watched(
     url: object, watch: Watch, table: LiveTable | None = None, **settings: Any
 ) -> LiveTable:
-    """Watch a camera while ``watch`` runs; return all that was seen and said."""
+    """Watch a camera while ``watch`` runs; return all that was seen and reported."""
     table = table or LiveTable()
 
     async def run() -> LiveTable:
@@ -59,18 +59,18 @@ def seen(count: int) -> Watch:
     return watch
 
 
-def heard(*kinds: str) -> Watch:
-    """Watch until all of this was told, in this order."""
+def until_all(*kinds: str) -> Watch:
+    """Watch until all of this was reported, in this order."""
 
     async def watch(table: LiveTable) -> None:
-        await table.until_told("camera:overhead", *kinds)
+        await table.until_reported("camera:overhead", *kinds)
 
     return watch
 
 
-def faults(said: list[Observation]) -> list[str]:
-    """What was told, but for clocks that were set."""
-    return summarised(each for each in said if not isinstance(each, ClockAnchored))
+def faults(observations: list[Observation]) -> list[str]:
+    """What was reported, but for clocks that were set."""
+    return summarised(each for each in observations if not isinstance(each, ClockAnchored))
 
 
 def keep_the_contract(frames: list[Frame]) -> None:
@@ -95,7 +95,7 @@ def test_a_file_is_a_camera_that_ends(tmp_path: Path) -> None:
     table = watched(file_url(tmp_path), seen(40))
     assert 1.0 <= time.monotonic() - begun < 20
     keep_the_contract(table.frames)
-    assert table.said == []
+    assert table.reported == []
     gaps = {b.at_ns - a.at_ns for a, b in zip(table.frames, table.frames[1:], strict=False)}
     assert max(gaps) - min(gaps) <= 1
 
@@ -107,7 +107,7 @@ def test_mjpeg_over_http_is_timed_by_its_arrival() -> None:
     keep_the_contract(table.frames)
     assert all(begun_ns <= frame.at_ns <= time.time_ns() for frame in table.frames)
     assert cv2.absdiff(table.frames[0].image, np.asarray(picture(0), np.uint8)).mean() < 6
-    assert not any(isinstance(each, ClockAnchored) for each in table.said)
+    assert not any(isinstance(each, ClockAnchored) for each in table.reported)
 
 
 def test_a_transport_stream_over_http_is_timed_by_its_own_stamps(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_transport_stream_over_http_is_timed_by_its_own_stamps(tmp_path: Path)
     with http_camera(lambda: iter([stream]), "video/mp2t") as camera:
         table = watched(camera.url, seen(40))
     keep_the_contract(table.frames)
-    anchored = table.said[0]
+    anchored = table.reported[0]
     assert isinstance(anchored, ClockAnchored)
     assert anchored.source == "camera:overhead"
     taken_ns = table.frames[39].at_ns - table.frames[4].at_ns
@@ -128,38 +128,38 @@ def test_rtsp_is_timed_by_its_own_stamps() -> None:
         table = watched(camera.url, seen(60))
     keep_the_contract(table.frames)
     assert table.frames[0].size_px == SIZE
-    assert isinstance(table.said[0], ClockAnchored)
+    assert isinstance(table.reported[0], ClockAnchored)
     gaps = [b.at_ns - a.at_ns for a, b in zip(table.frames, table.frames[1:], strict=False)]
     assert abs(float(np.median(gaps)) - SECOND / 30) < 2_000_000
 
 
 @needs_rtsp
-def test_an_rtsp_camera_that_freezes_goes_and_comes_back_is_told(tmp_path: Path) -> None:
+def test_an_rtsp_camera_that_freezes_goes_and_comes_back_is_reported(tmp_path: Path) -> None:
     with rtsp_camera() as camera:
 
         async def watch(table: LiveTable) -> None:
             await seen(10)(table)
             camera.process.send_signal(signal.SIGSTOP)
-            await heard("link_lost")(table)
+            await until_all("link_lost")(table)
             camera.process.send_signal(signal.SIGCONT)
-            await heard("link_lost", "returned")(table)
+            await until_all("link_lost", "returned")(table)
             camera.off()
-            await heard("link_lost", "returned", "link_lost")(table)
+            await until_all("link_lost", "returned", "link_lost")(table)
             camera.on((160, 120))
-            await heard("link_lost", "returned", "link_lost", "returned", "size_changed")(table)
+            await until_all("link_lost", "returned", "link_lost", "returned", "size_changed")(table)
 
         table = watched(camera.url, watch, stall_ms=700, open_ms=5000)
     keep_the_contract(table.frames)
-    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    lost = next(each for each in table.reported if isinstance(each, CameraFault))
     assert lost.detail.startswith(camera.url)
     assert table.frames[-1].size_px == (160, 120)
 
 
 def test_a_stream_that_ends_is_lost_and_tried_again() -> None:
     with http_camera(lambda: mjpeg(5)) as camera:
-        table = watched(camera.url, heard("link_lost", "returned", "link_lost", "returned"))
+        table = watched(camera.url, until_all("link_lost", "returned", "link_lost", "returned"))
     keep_the_contract(table.frames)
-    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    lost = next(each for each in table.reported if isinstance(each, CameraFault))
     assert lost.detail.startswith(f"{camera.url}: ")
 
 
@@ -170,9 +170,9 @@ def test_a_stream_that_stalls_is_lost_in_its_time() -> None:
 
     with http_camera(stalling) as camera:
         begun = time.monotonic()
-        table = watched(camera.url, heard("link_lost"), stall_ms=400)
+        table = watched(camera.url, until_all("link_lost"), stall_ms=400)
     assert time.monotonic() - begun < 3
-    (lost,) = (each for each in table.said if isinstance(each, CameraFault))
+    (lost,) = (each for each in table.reported if isinstance(each, CameraFault))
     assert lost.kind == "link_lost"
     assert lost.frame == len(table.frames) - 1
 
@@ -186,14 +186,14 @@ class SlowTable(LiveTable):
             time.sleep(1.5)
 
 
-def test_a_stall_is_told_as_one_whoever_notices_it_first() -> None:
+def test_a_stall_is_reported_once_by_the_first_to_notice_it() -> None:
     def stalling() -> Iterator[bytes]:
         yield from mjpeg(5)
         time.sleep(3)
 
     with http_camera(stalling) as camera:
-        table = watched(camera.url, heard("link_lost"), SlowTable(), stall_ms=400)
-    lost = next(each for each in table.said if isinstance(each, CameraFault))
+        table = watched(camera.url, until_all("link_lost"), SlowTable(), stall_ms=400)
+    lost = next(each for each in table.reported if isinstance(each, CameraFault))
     assert lost.detail == f"{camera.url}: no picture for 400 ms"
 
 
@@ -201,13 +201,13 @@ STALL_MS = 600
 
 
 def cut_and_mended(url: str) -> LiveTable:
-    """Watch a camera whose cable is cut without a word, and mended when the loss was told."""
+    """Watch a camera whose cable is cut silently, and mended when the loss was reported."""
     with cable(url) as (laid, near):
 
         async def watch(table: LiveTable) -> None:
             await seen(10)(table)
             laid.cut()
-            await heard("link_lost")(table)
+            await until_all("link_lost")(table)
             laid.mend()
             shown = len(table.frames)
             await table.until(lambda: len(table.frames) >= shown + 10)
@@ -217,7 +217,7 @@ def cut_and_mended(url: str) -> LiveTable:
 
 def noticed_in_its_time(table: LiveTable) -> None:
     keep_the_contract(table.frames)
-    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    lost = next(each for each in table.reported if isinstance(each, CameraFault))
     assert f"no picture for {STALL_MS} ms" in lost.detail
     silent_ns = (lost.at or 0) - table.frames[lost.frame].at_ns
     assert STALL_MS - 150 <= silent_ns / 1e6 <= STALL_MS + 1500
@@ -234,14 +234,14 @@ def test_an_rtsp_camera_that_vanishes_without_a_word_is_noticed_in_its_time() ->
         noticed_in_its_time(cut_and_mended(camera.url))
 
 
-def test_a_camera_that_says_nothing_is_told_and_not_waited_for() -> None:
+def test_a_silent_camera_is_reported_and_not_waited_for() -> None:
     def silent() -> Iterator[bytes]:
         time.sleep(5)
         yield b""
 
     with http_camera(silent) as camera:
         begun = time.monotonic()
-        table = watched(camera.url, heard("link_lost"), open_ms=400)
+        table = watched(camera.url, until_all("link_lost"), open_ms=400)
     assert time.monotonic() - begun < 4
     assert table.frames == []
 
@@ -255,34 +255,34 @@ def test_a_camera_that_says_nothing_is_told_and_not_waited_for() -> None:
         pytest.param("/no/such/file.mp4", id="no-file"),
     ],
 )
-def test_a_camera_that_is_not_there_is_told_with_its_address(url: str) -> None:
-    table = watched(url, heard("link_lost"))
-    lost = table.said[0]
+def test_a_missing_camera_is_reported_with_its_address(url: str) -> None:
+    table = watched(url, until_all("link_lost"))
+    lost = table.reported[0]
     assert isinstance(lost, CameraFault)
     assert lost.detail.startswith(f"{url}: ")
     assert (lost.frame, table.frames) == (0, [])
 
 
-def test_a_page_that_is_no_stream_is_told() -> None:
+def test_a_page_that_is_no_stream_is_reported() -> None:
     with http_camera(lambda: iter([b"<html>log in</html>" * 50]), "text/html") as camera:
-        table = watched(camera.url, heard("link_lost"))
+        table = watched(camera.url, until_all("link_lost"))
     assert table.frames == []
 
 
-def test_a_change_of_size_is_told_and_the_pictures_go_on() -> None:
+def test_a_change_of_size_is_reported_and_the_pictures_go_on() -> None:
     def changing() -> Iterator[bytes]:
         yield from mjpeg(6)
         yield from mjpeg(30, (160, 120))
 
     with http_camera(changing) as camera:
-        table = watched(camera.url, heard("size_changed"))
+        table = watched(camera.url, until_all("size_changed"))
     keep_the_contract(table.frames)
     assert {frame.size_px for frame in table.frames} == {SIZE, (160, 120)}
-    changed = next(each for each in table.said if isinstance(each, CameraFault))
+    changed = next(each for each in table.reported if isinstance(each, CameraFault))
     assert changed.detail.startswith("(320, 240) pixels became (160, 120)")
 
 
-def test_damaged_packets_are_told_and_no_picture_that_rests_on_them_is_shown(
+def test_damaged_packets_are_reported_and_no_picture_based_on_them_is_shown(
     tmp_path: Path,
 ) -> None:
     stream = bytearray(transport_stream(tmp_path / "table.ts", 60))
@@ -291,7 +291,7 @@ def test_damaged_packets_are_told_and_no_picture_that_rests_on_them_is_shown(
         stream[place + 20 : place + 180] = bytes(160)
     table = damaged_table(bytes(stream))
     keep_the_contract(table.frames)
-    assert "damaged" in faults(table.said)
+    assert "damaged" in faults(table.reported)
     assert 15 < len(table.frames) < 60
     shown = [frame.gray.copy() for frame in table.frames]
     assert all(any(np.array_equal(gray, whole) for whole in sound) for gray in shown)
@@ -306,12 +306,12 @@ def damaged_table(stream: bytes) -> LiveTable:
     with http_camera(lambda: iter([stream]), "video/mp2t") as camera:
 
         async def watch(table: LiveTable) -> None:
-            await heard("link_lost")(table)
+            await until_all("link_lost")(table)
 
         return watched(camera.url, watch)
 
 
-def test_damaged_jpegs_are_told_and_the_stream_goes_on() -> None:
+def test_damaged_jpegs_are_reported_and_the_stream_goes_on() -> None:
     def damaged() -> Iterator[bytes]:
         for number in range(60):
             part = mjpeg_part(number)
@@ -331,18 +331,18 @@ def test_a_camera_that_sends_nothing_but_damage_is_lost() -> None:
             time.sleep(GAP_S)
 
     with http_camera(damaged) as camera:
-        table = watched(camera.url, heard("link_lost"), stall_ms=500)
-    assert faults(table.said)[-1] == "link_lost"
+        table = watched(camera.url, until_all("link_lost"), stall_ms=500)
+    assert faults(table.reported)[-1] == "link_lost"
     assert len(table.frames) <= 1
 
 
-def test_a_reader_that_is_too_slow_is_told_what_it_left_out() -> None:
+def test_pictures_left_out_by_a_slow_reader_are_reported() -> None:
     async def run() -> LiveTable:
         table = LiveTable()
         table.keep([table.camera(camera.url)])
         await seen(3)(table)
         time.sleep(0.7)
-        await heard("left_out")(table)
+        await until_all("left_out")(table)
         await table.leave()
         return table
 

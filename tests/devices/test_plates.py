@@ -1,4 +1,4 @@
-"""Bet plates: what they say is money, so nothing unchecked is taken."""
+"""Bet plates report money, so nothing unchecked is accepted."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ def readings(*lines: bytes) -> tuple[Reading, ...]:
     return Plates().feed(b"".join(lines), AT_NS)
 
 
-def test_a_plate_says_amount_and_chips() -> None:
+def test_a_plate_reports_amount_and_chips() -> None:
     line = b"PLATE 3 0 2500 2500x1*06\r\n"
     assert readings(line) == (
         PlateRead(

@@ -60,16 +60,16 @@ class PluggedLater(SimulatedClock):
             self.plugged_ns = self.now_ns()
 
 
-def test_a_port_that_returns_after_ten_minutes_is_heard_at_the_next_look(tmp_path: Path) -> None:
-    said = list[Observation]()
+def test_a_port_that_returns_after_ten_minutes_is_open_at_the_next_look(tmp_path: Path) -> None:
+    observations = list[Observation]()
 
     async def replugged() -> int:
         with SimulatedPort(tmp_path / "shoe") as port:
             clock = PluggedLater(port)
             returned = asyncio.Event()
 
-            def say(one: Observation) -> None:
-                said.append(one)
+            def report(one: Observation) -> None:
+                observations.append(one)
                 if isinstance(one, DeviceReturned):
                     port.send(line.encode_card(Card("9C"), 1))
                 if isinstance(one, ShoeCardRead):
@@ -84,12 +84,12 @@ def test_a_port_that_returns_after_ten_minutes_is_heard_at_the_next_look(tmp_pat
                 path=path,
             )
             port.unplug()
-            keeping = asyncio.create_task(Supervisor(clock, say, lambda: 1.0).keep(device))
+            task = asyncio.create_task(Supervisor(clock, report, lambda: 1.0).keep(device))
             await returned.wait()
-            keeping.cancel()
+            task.cancel()
             assert clock.plugged_ns is not None
             return clock.plugged_ns
 
     plugged_ns = asyncio.run(asyncio.wait_for(replugged(), 30))
-    (back,) = (one for one in said if isinstance(one, DeviceReturned))
+    (back,) = (one for one in observations if isinstance(one, DeviceReturned))
     assert (back.at or 0) - plugged_ns <= SECOND_NS // 4

@@ -1,4 +1,4 @@
-"""Shoes and plates heard over a real pseudo-terminal through pyserial."""
+"""Shoes and plates read over a real pseudo-terminal through pyserial."""
 
 import asyncio
 import socket
@@ -30,7 +30,7 @@ def port() -> Iterator[SimulatedPort]:
         yield simulated
 
 
-def heard(
+def received(
     port: SimulatedPort, driver: str, count: int, chunks: list[bytes], gap_ns: int
 ) -> list[Observation]:
     """Send ``chunks`` to a host that has the port open; return its first ``count`` observations."""
@@ -41,9 +41,9 @@ def heard(
         await table.until_open("shoe")
         recorded = [Chunk((n + 1) * gap_ns, chunk) for n, chunk in enumerate(chunks)]
         await asyncio.to_thread(port.play, recorded, 0, ReplayClock(0, speed=1))
-        await table.until(lambda: len(table.said) >= count)
+        await table.until(lambda: len(table.reported) >= count)
         await table.leave()
-        return table.said[:count]
+        return table.reported[:count]
 
     return asyncio.run(listen())
 
@@ -55,17 +55,17 @@ def read_cards(found: list[Observation]) -> list[str]:
 def test_frames_that_come_byte_by_byte(port: SimulatedPort) -> None:
     stream = b"".join(SPADES)
     bytewise = [stream[i : i + 1] for i in range(len(stream))]
-    assert read_cards(heard(port, "angel-eye", 3, bytewise, 2_083_333)) == ["8S", "KS", "AS"]
+    assert read_cards(received(port, "angel-eye", 3, bytewise, 2_083_333)) == ["8S", "KS", "AS"]
 
 
 def test_frames_that_come_all_at_once(port: SimulatedPort) -> None:
-    found = heard(port, "angel-eye", 3, [b"".join(SPADES)], 30_000_000)
+    found = received(port, "angel-eye", 3, [b"".join(SPADES)], 30_000_000)
     assert read_cards(found) == ["8S", "KS", "AS"]
 
 
 def test_garbage_between_frames_is_reported_and_costs_no_card(port: SimulatedPort) -> None:
     chunks = [SPADES[0], b"\xff\x00~", SPADES[1][:3], SPADES[2]]
-    found = heard(port, "angel-eye", 4, chunks, 10_000_000)
+    found = received(port, "angel-eye", 4, chunks, 10_000_000)
     assert read_cards(found) == ["8S", "AS"]
     assert [each.raw for each in found if isinstance(each, ReaderFault)] == [
         "ff007e",
@@ -74,7 +74,7 @@ def test_garbage_between_frames_is_reported_and_costs_no_card(port: SimulatedPor
 
 
 def test_a_wrong_checksum_is_a_fault_and_the_repeat_is_the_card(port: SimulatedPort) -> None:
-    fault, card = heard(port, "angel-eye", 2, [SPADES[0][:-1] + b"0", SPADES[0]], 10_000_000)
+    fault, card = received(port, "angel-eye", 2, [SPADES[0][:-1] + b"0", SPADES[0]], 10_000_000)
     assert isinstance(fault, ReaderFault)
     assert fault.kind == "checksum"
     assert isinstance(card, ShoeCardRead)
@@ -83,7 +83,7 @@ def test_a_wrong_checksum_is_a_fault_and_the_repeat_is_the_card(port: SimulatedP
 
 def test_lines_come_over_the_same_port(port: SimulatedPort) -> None:
     chunks = [line.encode_card(Card("9C"), 1), b"CUT\r", b"\n"]
-    assert read_cards(heard(port, "line", 2, chunks, 10_000_000)) == ["9C"]
+    assert read_cards(received(port, "line", 2, chunks, 10_000_000)) == ["9C"]
 
 
 def test_times_are_those_of_arrival(port: SimulatedPort) -> None:
@@ -95,8 +95,8 @@ def test_times_are_those_of_arrival(port: SimulatedPort) -> None:
         for number, card in enumerate(SPADES[:2], start=1):
             instants.append(table.clock.now_ns())
             port.send(card)
-            await table.until(lambda due=number: len(table.said) == due)  # type: ignore[misc]
-            instants.append(table.said[-1].at or 0)
+            await table.until(lambda due=number: len(table.reported) == due)  # type: ignore[misc]
+            instants.append(table.reported[-1].at or 0)
         await table.leave()
         return [*instants, table.clock.now_ns()]
 
@@ -154,7 +154,7 @@ def test_any_pyserial_url_is_a_port() -> None:
     assert asyncio.run(echo()) == SPADES[0]
 
 
-def test_a_shoe_behind_a_serial_device_server_is_heard_lost_and_heard_again() -> None:
+def test_a_shoe_behind_a_serial_device_server_is_read_lost_and_read_again() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"socket://127.0.0.1:{server.getsockname()[1]}"
 
@@ -165,25 +165,25 @@ def test_a_shoe_behind_a_serial_device_server_is_heard_lost_and_heard_again() ->
                 line, _ = await asyncio.to_thread(server.accept)
                 await table.until_open("shoe")
                 await table.until(
-                    lambda due=number: summarised(table.said).count("uncounted") == due - 1  # type: ignore[misc]
+                    lambda due=number: summarised(table.reported).count("uncounted") == due - 1  # type: ignore[misc]
                 )
                 line.sendall(card)
-                await table.until(lambda due=number: len(read_cards(table.said)) == due)  # type: ignore[misc]
+                await table.until(lambda due=number: len(read_cards(table.reported)) == due)  # type: ignore[misc]
                 line.close()
                 await table.until(
-                    lambda due=number: summarised(table.said).count("link_lost") == due  # type: ignore[misc]
+                    lambda due=number: summarised(table.reported).count("link_lost") == due  # type: ignore[misc]
                 )
             await table.leave()
-            return summarised(table.said)
+            return summarised(table.reported)
 
-        said = asyncio.run(listen())
+        summary = asyncio.run(listen())
     between = ["link_lost", "returned", "uncounted"]
-    assert said[:10] == ["8S", *between, "KS", *between, "AS", "link_lost"]
+    assert summary[:10] == ["8S", *between, "KS", *between, "AS", "link_lost"]
 
 
 def test_a_recording_stands_in_for_the_port() -> None:
     recorded = [Chunk(7, SPADES[0][:4]), Chunk(9, SPADES[0][4:] + SPADES[1][:2])]
-    clock, said, taken = SimulatedClock(), list[Observation](), list[tuple[int, bytes]]()
+    clock, observations, taken = SimulatedClock(), list[Observation](), list[tuple[int, bytes]]()
     device = ByteDevice(
         "shoe",
         make_driver("angel-eye"),
@@ -191,8 +191,8 @@ def test_a_recording_stands_in_for_the_port() -> None:
         clock,
         tap=lambda at_ns, chunk: taken.append((at_ns, chunk)),
     )
-    asyncio.run(Supervisor(clock, said.append, lambda: 0.5).keep(device))
-    card, cut_short = said
+    asyncio.run(Supervisor(clock, observations.append, lambda: 0.5).keep(device))
+    card, cut_short = observations
     assert isinstance(card, ShoeCardRead)
     assert (card.card, card.at) == (Card("8S"), 1009)
     assert isinstance(cut_short, ReaderFault)

@@ -65,7 +65,7 @@ def test_the_settings_of_a_sites_driver_are_checked(install: Install) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "value", "said"),
+    ("code", "value", "message"),
     [
         pytest.param("import no_such", "xor6_shoe:XOR6", "No module named 'no_such'", id="import"),
         pytest.param("XOR7 = 1", "xor6_shoe:XOR6", "no attribute 'XOR6'", id="attribute"),
@@ -75,10 +75,10 @@ def test_the_settings_of_a_sites_driver_are_checked(install: Install) -> None:
     ],
 )
 def test_a_package_that_fails_to_load_is_named(
-    install: Install, code: str, value: str, said: str
+    install: Install, code: str, value: str, message: str
 ) -> None:
     install(code, value)
-    with pytest.raises(InstallerError, match=re.escape(said)) as refused:
+    with pytest.raises(InstallerError, match=re.escape(message)) as refused:
         make_driver("xor6")
     assert "package xor6-shoe 1.2: the driver 'xor6'" in str(refused.value)
     make_driver("line")

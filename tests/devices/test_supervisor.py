@@ -1,4 +1,4 @@
-"""Links lost and made again: how long is waited, how often is tried, and what is told."""
+"""Links lost and made again: the waits, the attempts, and what is reported."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ START_NS = 1_700_000_000 * SECOND_NS
 
 
 class Flapping:
-    """A device whose runs go as scripted: it fails to open, or is heard for so long and lost."""
+    """A device whose runs are scripted: it fails to open, or is connected for a time and lost."""
 
     source = "shoe"
 
@@ -30,15 +30,15 @@ class Flapping:
         self._clock, self._script, self.path = clock, script, path
         self.opened_ns: list[int] = []
 
-    async def run(self, heard: Callable[[], None], say: Report) -> None:
+    async def run(self, connected: Callable[[], None], report: Report) -> None:
         self.opened_ns.append(self._clock.now_ns())
         if not self._script:
-            heard()
+            connected()
             return
         held_s = self._script.pop(0)
         if held_s is None:
             raise TechnicianError("the port cannot be opened", where="/dev/shoe", way_out="Look")
-        heard()
+        connected()
         self._clock.advance(held_s * SECOND_NS)
         raise LinkLost("/dev/shoe", "unplugged")
 
@@ -49,12 +49,12 @@ class Flapping:
 def kept(
     script: list[int | None], *, budget: Budget | None = None, backoff: Backoff | None = None
 ) -> tuple[list[Observation], list[int]]:
-    """Let the supervisor play a script; return what it said, and when it tried, from the start."""
-    clock, said = SimulatedClock(START_NS), list[Observation]()
+    """Let the supervisor play a script; return its reports, and the times of its attempts."""
+    clock, observations = SimulatedClock(START_NS), list[Observation]()
     device = Flapping(clock, script)
-    supervisor = Supervisor(clock, said.append, lambda: 1.0, backoff, budget)
+    supervisor = Supervisor(clock, observations.append, lambda: 1.0, backoff, budget)
     asyncio.run(supervisor.keep(device))
-    return said, [at_ns - START_NS for at_ns in device.opened_ns]
+    return observations, [at_ns - START_NS for at_ns in device.opened_ns]
 
 
 class Socket:
@@ -76,33 +76,35 @@ def watched(
     script: list[int | None], *plugged_s: tuple[float, float], budget: Budget | None = None
 ) -> tuple[list[Observation], list[float]]:
     """As :func:`kept`, a device of this machine that is plugged in at times; tries in seconds."""
-    clock, said = SimulatedClock(START_NS), list[Observation]()
+    clock, observations = SimulatedClock(START_NS), list[Observation]()
     device = Flapping(clock, script, Path("/dev/shoe"))
     look = Socket(clock, *plugged_s).look
-    supervisor = Supervisor(clock, said.append, lambda: 1.0, local_budget=budget, look=look)
+    supervisor = Supervisor(clock, observations.append, lambda: 1.0, local_budget=budget, look=look)
     asyncio.run(supervisor.keep(device))
-    return said, [(at_ns - START_NS) / SECOND_NS for at_ns in device.opened_ns]
+    return observations, [(at_ns - START_NS) / SECOND_NS for at_ns in device.opened_ns]
 
 
-def named(said: list[Observation]) -> list[str]:
-    return [each.kind if isinstance(each, ReaderFault) else type(each).__name__ for each in said]
+def named(observations: list[Observation]) -> list[str]:
+    return [
+        each.kind if isinstance(each, ReaderFault) else type(each).__name__ for each in observations
+    ]
 
 
-def test_a_loss_is_told_once_however_long_it_lasts_and_so_is_the_return() -> None:
-    said, _ = kept([60, None, None, None, 60])
-    assert named(said) == ["link_lost", "DeviceReturned"] * 2
-    back = said[1]
+def test_a_loss_is_reported_once_however_long_it_lasts_and_so_is_the_return() -> None:
+    observations, _ = kept([60, None, None, None, 60])
+    assert named(observations) == ["link_lost", "DeviceReturned"] * 2
+    back = observations[1]
     assert isinstance(back, DeviceReturned)
     assert back.tries == 4
-    assert back.at == (said[0].at or 0) + back.away_ns
+    assert back.at == (observations[0].at or 0) + back.away_ns
     assert back.away_ns == (250 + 500 + 1000 + 2000) * SECOND_NS // 1000
 
 
-def test_a_device_that_was_never_there_is_told_and_then_returns() -> None:
-    said, _ = kept([None, None])
-    assert named(said) == ["link_lost", "DeviceReturned"]
-    assert isinstance(said[0], ReaderFault)
-    assert said[0].detail == "/dev/shoe: the port cannot be opened"
+def test_a_device_that_was_never_there_is_reported_and_then_returns() -> None:
+    observations, _ = kept([None, None])
+    assert named(observations) == ["link_lost", "DeviceReturned"]
+    assert isinstance(observations[0], ReaderFault)
+    assert observations[0].detail == "/dev/shoe: the port cannot be opened"
 
 
 def test_a_device_that_works_is_not_spoken_of() -> None:
@@ -126,12 +128,12 @@ def test_a_device_that_comes_and_goes_is_tried_ever_less_often() -> None:
     assert waits_ns == [SECOND_NS // 4 << n for n in range(4)]
 
 
-def test_spent_restarts_are_told_once_and_tried_again_when_the_window_has_room() -> None:
+def test_spent_restarts_are_reported_once_and_tried_again_in_the_next_window() -> None:
     budget = Budget(per_device=3, per_table=100, window_ns=100 * SECOND_NS)
-    said, opened_ns = kept([None] * 8, budget=budget)
-    assert named(said) == ["link_lost", "restarts_spent", "DeviceReturned"]
-    assert isinstance(said[1], ReaderFault)
-    assert "lost 4 times in a row" in said[1].detail
+    observations, opened_ns = kept([None] * 8, budget=budget)
+    assert named(observations) == ["link_lost", "restarts_spent", "DeviceReturned"]
+    assert isinstance(observations[1], ReaderFault)
+    assert "lost 4 times in a row" in observations[1].detail
     assert opened_ns[4] - opened_ns[1] >= 100 * SECOND_NS
 
 
@@ -169,15 +171,15 @@ def test_a_local_device_is_tried_within_a_look_of_its_return_however_long_it_was
 
 
 def test_a_local_device_that_is_away_is_not_tried() -> None:
-    said, opened_s = watched([60, None], (0, 60), (5000, 1e6))
-    assert named(said) == ["link_lost", "DeviceReturned"]
+    observations, opened_s = watched([60, None], (0, 60), (5000, 1e6))
+    assert named(observations) == ["link_lost", "DeviceReturned"]
     assert [opened_s[0], opened_s[1]] == [0, 5000]
 
 
 def test_a_local_device_that_does_not_open_is_tried_every_second_and_spends_nothing() -> None:
     budget = Budget(per_device=1, per_table=1)
-    said, opened_s = watched([None] * 200, (0, 1e6), budget=budget)
-    assert named(said) == ["link_lost", "DeviceReturned"]
+    observations, opened_s = watched([None] * 200, (0, 1e6), budget=budget)
+    assert named(observations) == ["link_lost", "DeviceReturned"]
     assert max(b - a for a, b in pairwise(opened_s)) <= 1.25
 
 
@@ -188,16 +190,16 @@ def test_a_node_that_changes_is_tried_at_once() -> None:
 
 def test_a_local_device_that_comes_and_goes_spends_its_restarts() -> None:
     budget = Budget(per_device=2, per_table=100, window_ns=100 * SECOND_NS)
-    said, opened_s = watched([1] * 4, (0, 1e6), budget=budget)
-    assert named(said).count("restarts_spent") == 1
+    observations, opened_s = watched([1] * 4, (0, 1e6), budget=budget)
+    assert named(observations).count("restarts_spent") == 1
     assert opened_s[3] - opened_s[1] >= 99
 
 
 def test_a_device_behind_a_network_keeps_its_back_off() -> None:
-    clock, said = SimulatedClock(START_NS), list[Observation]()
+    clock, observations = SimulatedClock(START_NS), list[Observation]()
     device = Flapping(clock, [None] * 10)
     looked = list[Path]()
-    supervisor = Supervisor(clock, said.append, lambda: 1.0, look=looked.append)
+    supervisor = Supervisor(clock, observations.append, lambda: 1.0, look=looked.append)
     asyncio.run(supervisor.keep(device))
     waits_ns = [b - a for a, b in pairwise(device.opened_ns)]
     assert waits_ns == [Backoff().wait_ns(n, 1.0) for n in range(1, 11)]
@@ -218,6 +220,6 @@ def test_a_journal_that_cannot_be_written_stops_the_table() -> None:
         raise TechnicianError("the disk is full", where="journal", way_out="Make room")
 
     clock = SimulatedClock(START_NS)
-    keeping = Supervisor(clock, full, lambda: 0.5).keep(Flapping(clock, [None]))
+    supervision = Supervisor(clock, full, lambda: 0.5).keep(Flapping(clock, [None]))
     with pytest.raises(TechnicianError, match="the disk is full"):
-        asyncio.run(keeping)
+        asyncio.run(supervision)

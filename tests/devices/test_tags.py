@@ -30,8 +30,8 @@ def reader(**settings: object) -> TagReader:
     return TagReader(rdm6300.Rdm6300Framer(), config, REGISTER)
 
 
-def hear(listener: TagReader, *shown: tuple[str, int]) -> list[Reading]:
-    """What the reader says of tags shown at these milliseconds."""
+def read(listener: TagReader, *shown: tuple[str, int]) -> list[Reading]:
+    """What the reader reports of tags shown at these milliseconds."""
     return [
         reading
         for tag, at_ms in shown
@@ -70,7 +70,7 @@ def test_whether_the_check_of_idteck_covers_its_start_is_a_setting() -> None:
 
 
 def test_a_tag_that_lies_near_is_one_card_however_often_it_is_sent() -> None:
-    found = hear(reader(), *((EIGHT, at_ms) for at_ms in range(0, 3000, 65)), (KING, 3000))
+    found = read(reader(), *((EIGHT, at_ms) for at_ms in range(0, 3000, 65)), (KING, 3000))
     assert [each.card for each in found if isinstance(each, ShoeCardRead)] == [
         Card("8S"),
         Card("KD"),
@@ -79,12 +79,12 @@ def test_a_tag_that_lies_near_is_one_card_however_often_it_is_sent() -> None:
 
 
 def test_a_card_cannot_leave_the_shoe_twice() -> None:
-    found = hear(reader(), (EIGHT, 0), (KING, 1000), (EIGHT, 2000))
+    found = read(reader(), (EIGHT, 0), (KING, 1000), (EIGHT, 2000))
     assert kinds(found) == ["ShoeCardRead", "ShoeCardRead", "repeat"]
 
 
 def test_a_card_that_comes_again_after_the_cut_card_is_of_a_new_shoe() -> None:
-    found = hear(reader(), (EIGHT, 0), (CUT, 1000), (KING, 2000), (EIGHT, 3000), (KING, 4000))
+    found = read(reader(), (EIGHT, 0), (CUT, 1000), (KING, 2000), (EIGHT, 3000), (KING, 4000))
     assert [type(each) for each in found] == [
         ShoeCardRead,
         ShoeCutCard,
@@ -97,24 +97,24 @@ def test_a_card_that_comes_again_after_the_cut_card_is_of_a_new_shoe() -> None:
 
 
 def test_a_start_tag_lets_every_card_come_again() -> None:
-    found = hear(reader(), (EIGHT, 0), (CUT, 1000), (START, 2000), (EIGHT, 3000))
+    found = read(reader(), (EIGHT, 0), (CUT, 1000), (START, 2000), (EIGHT, 3000))
     assert kinds(found) == ["ShoeCardRead", "ShoeCutCard", "ShoeLoaded", "ShoeCardRead"]
 
 
 def test_a_chip_is_the_amount_on_its_circle() -> None:
-    (found,) = hear(reader(source="plate", circle="I"), (CHIP, 0))
+    (found,) = read(reader(source="plate", circle="I"), (CHIP, 0))
     assert isinstance(found, PlateRead)
     assert (found.source, found.spot, found.circle) == ("plate:3", 3, "I")
     assert (found.amount, found.chips) == (2500, {"2500": 1})
 
 
 def test_two_chips_at_once_are_no_amount() -> None:
-    shown = hear(reader(source="plate"), (CHIP, 0), (PLAQUE, 60), (CHIP, 120))
+    shown = read(reader(source="plate"), (CHIP, 0), (PLAQUE, 60), (CHIP, 120))
     assert kinds(shown) == ["PlateRead", "contradiction", "contradiction"]
 
 
 def test_a_chip_laid_after_another_was_gone_is_the_new_amount() -> None:
-    found = hear(reader(source="plate"), (CHIP, 0), (PLAQUE, 2000))
+    found = read(reader(source="plate"), (CHIP, 0), (PLAQUE, 2000))
     assert [each.amount for each in found if isinstance(each, PlateRead)] == [2500, 100_000]
 
 
@@ -127,7 +127,7 @@ def test_a_register_is_read_in_either_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         pytest.param('[cards]\n"AA" = "9X"\n', "a card such as AS", id="no-such-card"),
         pytest.param('cut = ["aa"]\n[cards]\n"AA" = "9S"\n', "each tag once", id="twice"),
@@ -137,11 +137,11 @@ def test_a_register_is_read_in_either_case(tmp_path: Path) -> None:
     ],
 )
 def test_a_register_that_is_wrong_is_refused_by_its_field(
-    tmp_path: Path, text: str, said: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "tags.toml"
     file.write_text(text)
-    with pytest.raises(InputRefused, match=said) as refused:
+    with pytest.raises(InputRefused, match=message) as refused:
         read_register(file)
     assert str(file) in str(refused.value)
 

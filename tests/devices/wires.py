@@ -73,7 +73,7 @@ FRAMES = {
 SETTINGS: dict[str, dict[str, object]] = {
     name: {"register": str(REGISTER)} for name in ("id12", "rdm6300", "idteck")
 }
-"""What a driver needs beside its defaults to be heard here."""
+"""What a driver needs beside its defaults to be read here."""
 
 MARKS = st.lists(st.sampled_from([2, 3, 5, 6, 0x15, 10, 13, 42, 48, 65, 68, 69]), max_size=140).map(
     bytes
@@ -105,7 +105,7 @@ def cut(stream: bytes, places: Iterable[int]) -> list[bytes]:
 
 
 def readings_of(driver: str, chunks: Iterable[bytes]) -> list[Reading]:
-    """Return all that a fresh driver says of a stream, its end included."""
+    """Return all that a fresh driver reports of a stream, its end included."""
     listener = make_driver(driver, SETTINGS.get(driver))
     readings = [reading for chunk in chunks for reading in listener.feed(chunk, AT_NS)]
     return [*readings, *listener.finish(AT_NS)]

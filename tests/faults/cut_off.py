@@ -1,6 +1,6 @@
 """Noisy sessions cut off and started again: ``python -m tests.faults.cut_off [--minutes 10]``.
 
-A table hears a session with noises and late observations drawn by a seed, in uneven steps of time.
+A table receives a session with noises and late observations drawn by a seed, in uneven time steps.
 Its journal is then cut off after an entry, as a kill leaves it. A start processes it again, from
 the last rest if there is one, else from the beginning. Counted are the starts, those refused, and
 those that came to anything else than the table that was not cut off.
@@ -63,7 +63,7 @@ BY_HAND: Final = "casino-single-deck"
 
 @dataclass(frozen=True)
 class Played:
-    """A session as a table heard it."""
+    """A session as a table received it."""
 
     session: Session
     events: tuple[AnyEvent, ...]
@@ -72,25 +72,25 @@ class Played:
 
 
 def played(seed: int) -> Played:
-    """Deal, disturb and hear the session of a seed."""
+    """Deal, disturb and journal the session of a seed."""
     chance = Random(f"cut {seed}")
     rules = chance.choice([SHOE, SHOE, BY_HAND])
     is_shoe = rules == SHOE
     knobs = ("decks=2",) if is_shoe else ()
     dealt = session(rules, seed, rounds=8 if is_shoe else 4, spots=(1, 3, 5), knobs=knobs)
-    heard = list(dealt.heard)
+    observations = list(dealt.heard)
     used = chance.sample([*OF_SHOES, *OF_ANY], chance.randrange(0, 5))
     used = [one for one in used if is_shoe or one not in OF_SHOES]
     for disturb in used:
-        heard = disturb(heard, chance)
+        observations = disturb(observations, chance)
     late, longest_ns = chance.choice(LATE), chance.choice(LONGEST_STEPS_NS)
-    disturbed = with_(dealt, heard=tuple(noise.renumbered(heard)))
+    disturbed = with_(dealt, heard=tuple(noise.renumbered(observations)))
     names = ", ".join(one.__name__ for one in used) or "no noise"
-    events = tuple(_heard(disturbed, late, longest_ns, chance))
+    events = tuple(_journalled(disturbed, late, longest_ns, chance))
     return Played(disturbed, events, f"{rules}, {names}, late {late}, steps to {longest_ns}")
 
 
-def _heard(
+def _journalled(
     disturbed: Session, late: tuple[float, int, int], longest_ns: int, chance: Random
 ) -> list[AnyEvent]:
     share, least_ns, most_ns = late
@@ -135,7 +135,7 @@ def _recalled(journal: Journal, whole: Played, past: Past, rest: Rest | None) ->
     return ""
 
 
-def wrongs(seeds: Iterator[int], cuts: int, say: Callable[[str], None]) -> Counter[str]:
+def wrongs(seeds: Iterator[int], cuts: int, report: Callable[[str], None]) -> Counter[str]:
     """Cut every session off ``cuts`` times; count the starts, and those that were wrong."""
     counted: Counter[str] = Counter()
     for seed in seeds:
@@ -148,7 +148,7 @@ def wrongs(seeds: Iterator[int], cuts: int, say: Callable[[str], None]) -> Count
             wrong = started_again(whole, cut)
             if wrong:
                 counted["refused" if wrong.startswith("refused") else "different"] += 1
-                say(f"session {seed}, cut at {cut}: {wrong} ({whole.about})")
+                report(f"session {seed}, cut at {cut}: {wrong} ({whole.about})")
     return counted
 
 

@@ -30,7 +30,7 @@ VERSION_1 = Path(__file__).parents[1] / "stream" / "version_1.journal"
 
 
 def laid(path: Path, way: str) -> int:
-    """Make a journal that lies as ``way`` says; return how many entries it has."""
+    """Make a journal in the state of ``way``; return how many entries it has."""
     if way.startswith("of version 1"):
         shutil.copy(VERSION_1, path)
         break_seal(path)
@@ -63,20 +63,20 @@ def came_through(path: Path, change: int) -> tuple[bool, int]:
         journal.close()
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as said:
-        acknowledged = len(said.read())
+    with os.fdopen(reading, "rb") as acknowledgements:
+        acknowledged = len(acknowledgements.read())
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) == 0, acknowledged
 
 
 def wrongs(path: Path, way: str, entries: int) -> Iterator[str]:
-    """Yield what is said wrongly of a journal that had at least so many entries."""
+    """Yield what is reported wrongly of a journal that had at least so many entries."""
     found = verify_journal(path)
     if found.entries < entries:
         yield f"{entries - found.entries} acknowledged entries are lost"
-    is_told = found.lacks_log or bool(found.gaps)
-    if is_told != (way in WITHOUT_LOG):
-        yield "its log is said to be missing" if is_told else "that its log was lost is not said"
+    is_reported = found.lacks_log or bool(found.gaps)
+    if is_reported != (way in WITHOUT_LOG):
+        yield ("its log is reported missing" if is_reported else "its lost log is not reported")
     Journal.open(path, DUE).close()
     after = verify_journal(path)
     if not after.sealed or len(after.gaps) != (way in WITHOUT_LOG):

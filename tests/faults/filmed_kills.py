@@ -2,7 +2,7 @@
 
 A filmed session is played in real time: bytes on pseudo-terminals, pictures over HTTP, entries in
 a pipe. The table is a process of its own, killed at random moments and started again at once.
-What is said while no table lives is said to nobody: the shoe's count and the cards that lie there
+What is reported while no table lives reaches nobody: the shoe's count and the cards that lie there
 are all that the next one has of it. What must hold: nothing acknowledged is missing, and no round
 is settled otherwise than it went unless a person is asked.
 """
@@ -57,10 +57,10 @@ class Came:
     kills: int
     entries: int
     acknowledged: int
-    """The last entry that any table said was in the journal."""
+    """The last entry that any table acknowledged."""
     unwatched: int
-    """How often a table said that nobody had watched the cards that lay there."""
-    verdicts: Counter[str]
+    """How often a table reported cards that had lain unwatched."""
+    outcomes: Counter[str]
     """Of the rounds in the journal: ``exact``; ``review``; ``wrong``, settled as none was played
     with nobody asked. ``joined`` were to one before them, ``parted`` in two."""
     wrong: tuple[str, ...]
@@ -69,7 +69,7 @@ class Came:
 
 
 class _Acknowledging(Run):
-    """A run that says the number of each entry once it stands in the journal."""
+    """A run that reports the number of each entry once it is in the journal."""
 
     def __init__(
         self, devices: PlayedDevices, settings: Settings, journal: Path, pipe: int
@@ -145,34 +145,34 @@ def killed(place: Path, seed: int, rounds: int, lives_s: tuple[float, float]) ->
     unwatched = sum(isinstance(one, CameraFault) and one.kind == "unwatched" for one in events)
     truth = playing.recording.truth
     assert truth is not None
-    verdicts, wrong = judged(truth, [*settled.values()])
-    return Came(kills, found.entries, acknowledged, unwatched, verdicts, wrong, found.sealed)
+    outcomes, wrong = judged(truth, [*settled.values()])
+    return Came(kills, found.entries, acknowledged, unwatched, outcomes, wrong, found.sealed)
 
 
 def judged(
     truth: Sequence[RoundResult], settled: Sequence[RoundResult]
 ) -> tuple[Counter[str], tuple[str, ...]]:
-    """Count what became of the rounds played, in their order; say what differs in wrong ones.
+    """Count what became of the rounds played, in their order; return what differs in wrong ones.
 
     A round whose end nobody saw and the next one are one in the journal, and those after it are
     numbered one lower.
     """
-    verdicts, wrong, left = Counter[str](), list[str](), list(truth)
+    outcomes, wrong, left = Counter[str](), list[str](), list(truth)
     for found in settled:
         if found.status == "review" or found.reviews:
-            verdicts["review"] += 1
+            outcomes["review"] += 1
             left = left[1:] if left and left[0].round == found.round else left
             continue
         same = next((at for at, due in enumerate(left) if not _differences(due, found)), None)
-        verdicts["wrong" if same is None else "exact"] += 1
+        outcomes["wrong" if same is None else "exact"] += 1
         if same is None:
             wrong += [
                 f"round {found.round}: {'; '.join(_differences(due, found))}" for due in left[:1]
             ]
         left = left if same is None else left[same + 1 :]
-    missing = len(truth) - verdicts.total()
-    verdicts["joined" if missing > 0 else "parted"] = abs(missing)
-    return verdicts, tuple(wrong)
+    missing = len(truth) - outcomes.total()
+    outcomes["joined" if missing > 0 else "parted"] = abs(missing)
+    return outcomes, tuple(wrong)
 
 
 def _differences(due: RoundResult, found: RoundResult) -> tuple[str, ...]:
@@ -192,9 +192,9 @@ class _Life:
         """End it; return the last number that it acknowledged, or 0."""
         assert self._process.poll() is None, "the table ended by itself"
         self._process.send_signal(how)
-        told, _ = self._process.communicate(timeout=60)
-        whole = len(told) // _SEQ.size * _SEQ.size
-        return max((seq for (seq,) in _SEQ.iter_unpack(told[:whole])), default=0)
+        acknowledged, _ = self._process.communicate(timeout=60)
+        whole = len(acknowledged) // _SEQ.size * _SEQ.size
+        return max((seq for (seq,) in _SEQ.iter_unpack(acknowledged[:whole])), default=0)
 
 
 def _lasts_s(playing: Playing) -> float:

@@ -3,7 +3,7 @@
 Noise is random bytes, bytes that mean something to the protocol, and sound frames damaged by
 either. Prints for each driver how many bytes went through, how fast, and how far the memory
 rose; whatever raises ends it. The same for the decoder of events, which reads journals and files:
-of a damaged line it may only say that it is refused.
+it may only refuse a damaged line.
 """
 
 import argparse
@@ -48,20 +48,20 @@ def noise(driver: str, total: int) -> Iterator[bytes]:
 
 
 def fuzz(driver: str, total: int) -> Counter[str]:
-    """Feed noise to a fresh driver; return how often it said what."""
-    listener, said = make_driver(driver, SETTINGS.get(driver)), Counter[str]()
+    """Feed noise to a fresh driver; return the count of each report."""
+    listener, counts = make_driver(driver, SETTINGS.get(driver)), Counter[str]()
     at_ns = 0
     for piece in noise(driver, total):
         at_ns += 4_000_000_000
-        said.update(map(_name, listener.feed(piece, at_ns)))
+        counts.update(map(_name, listener.feed(piece, at_ns)))
         listener.answers()
-    said.update(map(_name, listener.finish(at_ns)))
-    return said
+    counts.update(map(_name, listener.finish(at_ns)))
+    return counts
 
 
 def fuzz_events(total: int) -> Counter[str]:
     """Decode damaged lines; return how many were events all the same, and how many were refused."""
-    chance, said, left = random.Random("events noise"), Counter[str](), total
+    chance, counts, left = random.Random("events noise"), Counter[str](), total
     sound = [msgspec.json.encode(event) for event in _events()]
     while left > 0:
         line = _damaged(chance, chance.choice(sound))
@@ -69,10 +69,10 @@ def fuzz_events(total: int) -> Counter[str]:
         try:
             decode_event(line, "noise", 1)
         except InputRefused:
-            said["refused"] += 1
+            counts["refused"] += 1
         else:
-            said["event"] += 1
-    return said
+            counts["event"] += 1
+    return counts
 
 
 def _events() -> Iterator[Event]:
@@ -134,7 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1] if __doc__ else None)
     parser.add_argument("--bytes", type=int, default=10_000_000, help="for each driver")
     total = parser.parse_args().bytes
-    print(f"{'driver':10} {'bytes':>10} {'MB/s':>6} {'memory rose':>12}  said")
+    print(f"{'driver':10} {'bytes':>10} {'MB/s':>6} {'memory rose':>12}  reported")
     for driver in DRIVERS:
         _print(driver, total, partial(fuzz, driver))
     _print("events", total, fuzz_events)
@@ -143,10 +143,10 @@ def main() -> None:
 def _print(name: str, total: int, through: Callable[[int], Counter[str]]) -> None:
     before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun_ns = elapsed_ns()
-    said = through(total)
+    counts = through(total)
     seconds = (elapsed_ns() - begun_ns) / 1e9
     rose_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
-    common = ", ".join(f"{kind} {number}" for kind, number in said.most_common(4))
+    common = ", ".join(f"{kind} {number}" for kind, number in counts.most_common(4))
     print(f"{name:10} {total:10} {total / seconds / 1e6:6.2f} {rose_kb:9} kB  {common}")
 
 

@@ -48,7 +48,7 @@ _DRAIN_S: Final = 30.0
 
 
 @dataclass
-class Told:
+class Seen:
     """What was seen."""
 
     health_s: list[float] = field(default_factory=list)
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(argv)
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as place, _service(Path(place), asked.limit) as (url, log):
-        told, stop, held = Told(), spawn.Event(), spawn.Value("q", 0)
+        found, stop, held = Seen(), spawn.Event(), spawn.Value("q", 0)
         attack = spawn.Process(target=hold, args=(url, asked, stop, held))
         with Journal.create(Path(place) / "journals" / "bj-07.journal") as journal:
             journal.append(_event(1))
@@ -70,11 +70,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             with Client(url, token) as client:
                 until(lambda: list(client.sessions()))
             before = log.stat().st_size
-            asyncio.run(_watch(url, token, journal, told, asked, attack))
+            asyncio.run(_watch(url, token, journal, found, asked, attack))
             grown = log.stat().st_size - before
         stop.set()
         attack.join(60)
-        return _print(asked, told, grown, held.value)
+        return _print(asked, found, grown, held.value)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -123,7 +123,7 @@ def _is_ready(url: str) -> bool:
 
 
 def hold(url: str, asked: argparse.Namespace, stop: Flag, opened: Any) -> None:
-    """Keep connections open until told to stop; count how often one was opened."""
+    """Keep connections open until ``stop`` is set; count how often one was opened."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, asked.held + _SPARE), most))
     asyncio.run(_hold_all(httpx.URL(url), asked, stop, opened))
@@ -165,23 +165,23 @@ async def _watch(
     url: str,
     token: str,
     journal: Journal,
-    told: Told,
+    found: Seen,
     asked: argparse.Namespace,
     attack: "multiprocessing.context.SpawnProcess",
 ) -> None:
-    viewers = [asyncio.create_task(_view(url, token, one, told)) for one in range(asked.viewers)]
+    viewers = [asyncio.create_task(_view(url, token, one, found)) for one in range(asked.viewers)]
     await asyncio.sleep(1)
     attack.start()
     until_s = time.monotonic() + asked.seconds
-    probing = asyncio.create_task(_probe(url, told, until_s))
-    told.written = 1
+    probing = asyncio.create_task(_probe(url, found, until_s))
+    found.written = 1
     while time.monotonic() < until_s:
-        told.written += 1
-        journal.append(_event(told.written))
+        found.written += 1
+        journal.append(_event(found.written))
         await asyncio.sleep(_EVENT_S)
     await probing
     due_s = time.monotonic() + _DRAIN_S
-    while any(len(seen) < told.written for seen in told.seen.values()) and (
+    while any(len(seen) < found.written for seen in found.seen.values()) and (
         time.monotonic() < due_s
     ):
         await asyncio.sleep(0.1)
@@ -190,8 +190,8 @@ async def _watch(
     await asyncio.gather(*viewers, return_exceptions=True)
 
 
-async def _view(url: str, token: str, number: int, told: Told) -> None:
-    seen = told.seen.setdefault(number, [])
+async def _view(url: str, token: str, number: int, found: Seen) -> None:
+    seen = found.seen.setdefault(number, [])
     address = url.replace("http", "ws") + "/stream?from=bj-07:0"
     headers = {"Authorization": f"Bearer {token}"}
     try:
@@ -199,19 +199,19 @@ async def _view(url: str, token: str, number: int, told: Told) -> None:
             async for message in stream:
                 seen.append(json.loads(message)["event"]["seq"])
     except ConnectionClosed as closed:
-        told.failed.append(f"viewer {number} was sent away: {closed}")
+        found.failed.append(f"viewer {number} was sent away: {closed}")
 
 
-async def _probe(url: str, told: Told, until_s: float) -> None:
+async def _probe(url: str, found: Seen, until_s: float) -> None:
     while time.monotonic() < until_s:
         began_s = time.monotonic()
         try:
             status = await asyncio.to_thread(_health, httpx.URL(url))
             if status != 200:
-                told.failed.append(f"/health said {status}")
+                found.failed.append(f"/health answered {status}")
         except (OSError, http.client.HTTPException) as fault:
-            told.failed.append(f"/health: {type(fault).__name__}")
-        told.health_s.append(time.monotonic() - began_s)
+            found.failed.append(f"/health: {type(fault).__name__}")
+        found.health_s.append(time.monotonic() - began_s)
         await asyncio.sleep(_PROBE_S)
 
 
@@ -224,19 +224,19 @@ def _health(url: httpx.URL) -> int:
         asking.close()
 
 
-def _print(asked: argparse.Namespace, told: Told, grown: int, opened: int) -> int:
-    short = [one for one, seen in told.seen.items() if seen != [*range(1, told.written + 1)]]
-    health = sorted(told.health_s)
+def _print(asked: argparse.Namespace, found: Seen, grown: int, opened: int) -> int:
+    short = [one for one, seen in found.seen.items() if seen != [*range(1, found.written + 1)]]
+    health = sorted(found.health_s)
     print(
         f"{asked.held} connections from {asked.addresses} addresses held for {asked.seconds:g} s, "
         f"{opened} opened, at a limit of {asked.limit} descriptors\n"
-        f"viewers       {asked.viewers}, {told.written} events each, {len(short)} lost some\n"
+        f"viewers       {asked.viewers}, {found.written} events each, {len(short)} lost some\n"
         f"/health       {len(health)} asked, median {health[len(health) // 2] * 1000:.0f} ms, "
         f"slowest {health[-1] * 1000:.0f} ms\n"
         f"log           {grown} bytes\n"
-        f"failed        {len(told.failed)} {told.failed[:5]}"
+        f"failed        {len(found.failed)} {found.failed[:5]}"
     )
-    return 1 if short or told.failed or health[-1] > 1 else 0
+    return 1 if short or found.failed or health[-1] > 1 else 0
 
 
 if __name__ == "__main__":

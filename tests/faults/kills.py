@@ -1,6 +1,6 @@
 """Writers killed at random moments: ``python -m tests.faults.kills [--kills 500]``.
 
-A child process appends signed batches and says each number once it is durable; it is killed with
+A child process appends signed batches and reports each number once it is durable; it is killed with
 SIGKILL at a random moment, and the next goes on with the same journal. After each kill the
 journal must verify and hold whatever was acknowledged.
 """
@@ -51,14 +51,14 @@ def _one_life(path: Path, checkpoints: Checkpoints, chance: random.Random, numbe
         os.close(reading)
         _write(path, checkpoints, random.Random(number), writing)
     os.close(writing)
-    with os.fdopen(reading, "rb") as said:
-        told = said.read(_SEQ_BYTES)
+    with os.fdopen(reading, "rb") as pipe:
+        received = pipe.read(_SEQ_BYTES)
         time.sleep(chance.uniform(0, 0.03))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        told += said.read()
-    whole = len(told) // _SEQ_BYTES * _SEQ_BYTES
-    return int.from_bytes(told[whole - _SEQ_BYTES : whole], "big") if whole else 0
+        received += pipe.read()
+    whole = len(received) // _SEQ_BYTES * _SEQ_BYTES
+    return int.from_bytes(received[whole - _SEQ_BYTES : whole], "big") if whole else 0
 
 
 def _write(path: Path, checkpoints: Checkpoints, chance: random.Random, acknowledge: int) -> None:

@@ -7,7 +7,7 @@ time), the floor's entries in a pipe. The table is a child process with everythi
 supervisor, drivers, order, reconciler, engine, ledger, signed journal, recorder.
 
 The table's time is this process's to move, so that it stands still while no table lives: what a
-killed table had not written to its journal is said again to the next, as a device does whose
+killed table had not written to its journal is sent again to the next, as a device does whose
 report nobody acknowledged.
 """
 
@@ -52,8 +52,8 @@ from tests.faults.live_process import (
     ACKNOWLEDGED,
     ENDS,
     EYE,
+    LINE_CAMERA,
     TIME,
-    TOLD,
     end_of,
     known_driver,
     run_table,
@@ -64,9 +64,9 @@ from tests.server.table.test_run import concluded
 _AFTERWARDS_NS: Final = 20_000_000_000
 _PATIENCE_S: Final = 30.0
 _EARLY: Final = 0.2
-"""So many are killed while they start, the others once they hear everything."""
+"""So many are killed while they start, the others once every device is connected."""
 _STARTING_S: Final = 0.3
-_SAID: Final = (ShoeCardRead, ShoeCutCard, ShoeLoaded)
+_READ: Final = (ShoeCardRead, ShoeCutCard, ShoeLoaded)
 _SEEN: Final = (CardSighted, CardGone)
 
 Writers: TypeAlias = Mapping[str, Callable[[bytes], object]]
@@ -78,7 +78,7 @@ Writers: TypeAlias = Mapping[str, Callable[[bytes], object]]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Something said at a moment, and how much its source has said of whole then."""
+    """What a device sends at a moment, and its complete reports by then."""
 
     at_ns: int
     port: str
@@ -91,45 +91,45 @@ class Life:
     """One process that runs the table."""
 
     process: int
-    said: int
+    pipe: int
     """Where it acknowledges."""
     kill_at_s: float | None
     """On the host's monotonic clock; ``None`` while it is not to be killed."""
-    heard_for_s: float | None
-    """How long it lives once it hears everything; ``None`` for as long as it likes."""
+    lives_for_s: float | None
+    """How long it lives once every device is connected; ``None`` for as long as it likes."""
     ready: bool = False
     acknowledged: int = 0
     killed: bool = False
-    heard: Counter[str] = field(default_factory=Counter)
+    received_of: Counter[str] = field(default_factory=Counter)
     """How many entries each device reported."""
 
     def lives(self) -> bool:
         """Take in what was acknowledged; kill it if its time has come."""
-        while _readable(self.said):
-            told = os.read(self.said, 512 * ACKNOWLEDGED.size)
-            assert told, "the table ended by itself"
-            for seq, end in ACKNOWLEDGED.iter_unpack(told):
+        while _readable(self.pipe):
+            received = os.read(self.pipe, 512 * ACKNOWLEDGED.size)
+            assert received, "the table ended by itself"
+            for seq, end in ACKNOWLEDGED.iter_unpack(received):
                 self.ready = self.ready or seq == 0
                 self.acknowledged = max(self.acknowledged, seq)
-                self.heard[ENDS[end]] += 1
+                self.received_of[ENDS[end]] += 1
         if self.kill_at_s is not None and time.monotonic() >= self.kill_at_s:
             self.end(signal.SIGKILL)
             self.killed = True
         return not self.killed
 
     def start_counting(self) -> None:
-        """Let it live for ``heard_for_s`` from now on."""
-        if self.heard_for_s is not None:
-            self.kill_at_s = time.monotonic() + self.heard_for_s
+        """Let it live for ``lives_for_s`` from now on."""
+        if self.lives_for_s is not None:
+            self.kill_at_s = time.monotonic() + self.lives_for_s
 
     def end(self, how: signal.Signals) -> None:
-        """End it, and read what it said last."""
+        """End it, and read its last acknowledgements."""
         os.kill(self.process, how)
         os.waitpid(self.process, 0)
-        with os.fdopen(self.said, "rb") as rest:
-            told = rest.read()
+        with os.fdopen(self.pipe, "rb") as rest:
+            received = rest.read()
         for seq, _ in ACKNOWLEDGED.iter_unpack(
-            told[: len(told) // ACKNOWLEDGED.size * ACKNOWLEDGED.size]
+            received[: len(received) // ACKNOWLEDGED.size * ACKNOWLEDGED.size]
         ):
             self.acknowledged = max(self.acknowledged, seq)
 
@@ -188,7 +188,7 @@ class Table:
             ports=(
                 Port(name="shoe", url=str(self.place / "shoe"), driver="angel-eye"),
                 Port(name="plates", url=str(self.place / "plates"), driver="plate"),
-                Port(name=EYE, url=str(self.place / EYE), driver=TOLD),
+                Port(name=EYE, url=str(self.place / EYE), driver=LINE_CAMERA),
             ),
             recorder=Recorder(folder="recordings", least_free_gb=0.0),
         )
@@ -230,20 +230,20 @@ class Table:
 
     def between_messages(self, port: str, words: int) -> int:
         """Return after how many words, ``words`` or more, a port has just ended a message."""
-        said = 0
+        before = 0
         for number, word in enumerate(self.words, start=1):
-            ended = word.port == port and word.whole > said
-            said = word.whole if word.port == port else said
+            ended = word.port == port and word.whole > before
+            before = word.whole if word.port == port else before
             if ended and number >= words:
                 return number + 1
-        raise AssertionError(f"{port} says nothing so late")
+        raise AssertionError(f"{port} reports nothing so late")
 
     def play(self, chance: random.Random | None, most_s: float = 0.2) -> list[AnyEvent]:
         """Play the session to its end; return what its journal holds.
 
         Args:
             chance: when the table is killed; ``None`` leaves it alone.
-            most_s: how long a table lives at most, once it hears everything.
+            most_s: how long a table lives at most, once every device is connected.
 
         Raises:
             AssertionError: something acknowledged is missing.
@@ -270,7 +270,7 @@ class Table:
         return [one for one in read_journal(self.journal) if not isinstance(one, UnknownEvent)]
 
     def _one_life(self, writers: Writers, chance: random.Random | None, most_s: float) -> bool:
-        """Run a table until it is killed or has heard all; tell which."""
+        """Run a table until it is killed or has received all; return whether it has."""
         life = self.begin(chance, most_s)
         try:
             done = self._send_all(life, writers)
@@ -311,29 +311,29 @@ class Table:
     def _send_all(self, life: Life, writers: Writers) -> bool:
         if not self._wait(life, lambda: life.ready):
             return False
-        life.heard = self._heard()
+        life.received_of = self._in_journal()
         life.start_counting()  # on a busy machine reading the journal took longer than that
-        for word in self._left(life.heard):
+        for word in self._left(life.received_of):
             if not self.advance(life, word.at_ns):
                 return False
             writers[word.port](word.data)
-            if not self._wait(life, lambda: life.heard[word.port] >= word.whole):  # noqa: B023
+            if not self._wait(life, lambda: life.received_of[word.port] >= word.whole):  # noqa: B023
                 return False
         return self.advance(life, self.words[-1].at_ns + _AFTERWARDS_NS)
 
-    def _left(self, heard: Counter[str]) -> list[Word]:
-        """What comes after the word that completed the last thing heard, of each port."""
+    def _left(self, received: Counter[str]) -> list[Word]:
+        """What comes after the word that completed the last report received, of each port."""
         completed = {
             word.port: number
             for number, word in reversed([*enumerate(self.words)])
-            if word.whole == heard[word.port] and word.whole
+            if word.whole == received[word.port] and word.whole
         }
         return [
             word for number, word in enumerate(self.words) if number > completed.get(word.port, -1)
         ]
 
     def advance(self, life: Life, to_ns: int) -> bool:
-        """Let the time come to an instant; tell whether the table lived to see it."""
+        """Let the time come to an instant; return whether the table lived to see it."""
         while self.now_ns() < to_ns:
             if not life.lives():
                 return False
@@ -346,11 +346,11 @@ class Table:
         while not until():
             if not life.lives():
                 return False
-            assert time.monotonic() - begun_s < _PATIENCE_S, "the table says nothing"
+            assert time.monotonic() - begun_s < _PATIENCE_S, "the table acknowledges nothing"
             time.sleep(0.0002)
         return True
 
-    def _heard(self) -> Counter[str]:
+    def _in_journal(self) -> Counter[str]:
         """How much of each device's reports the journal holds."""
         return Counter(end_of(event) for event in read_journal(self.journal))
 
@@ -378,15 +378,15 @@ def _is_terminal(handle: int) -> bool:
 
 
 def _serial(port: str, driver: str, reads: Sequence[tuple[int, bytes]]) -> Iterator[Word]:
-    hearing, whole = make_driver(driver, {}), 0
+    listener, whole = make_driver(driver, {}), 0
     for at_ns, data in reads:
-        said = hearing.feed(data, at_ns)
-        whole += sum(isinstance(one, (*_SAID, PlateRead)) for one in said)
+        readings = listener.feed(data, at_ns)
+        whole += sum(isinstance(one, (*_READ, PlateRead)) for one in readings)
         yield Word(START_NS + at_ns, port, data, whole)
 
 
-def _lines(port: str, said: Sequence[tuple[int, Event]]) -> Iterator[Word]:
-    for whole, (at_ns, one) in enumerate(said, start=1):
+def _lines(port: str, events: Sequence[tuple[int, Event]]) -> Iterator[Word]:
+    for whole, (at_ns, one) in enumerate(events, start=1):
         bare = replace(one, seq=None)
         yield Word(at_ns, port, msgspec.json.encode(bare) + b"\n", whole)
 
@@ -397,23 +397,23 @@ def _lines(port: str, said: Sequence[tuple[int, Event]]) -> Iterator[Word]:
 def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
     """What the devices reported, without its places in one journal or another.
 
-    When it was heard depends on the machine's load: a busy one hears a picture late.
+    The time of arrival depends on the machine's load: a busy one gets a picture late.
     """
-    kinds = (*_SAID, *_SEEN, PlateRead, ConsoleEntry)
+    kinds = (*_READ, *_SEEN, PlateRead, ConsoleEntry)
     return [replace(one, seq=None, at=None, heard=None) for one in events if isinstance(one, kinds)]
 
 
 def conclusions(events: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """Facts, verdicts, settlements and ledger, without their places in one journal or another."""
+    """Facts, violations, settlements and ledger, without their places in one journal or another."""
     return [replace(one, at=None) for one in concluded(events)]
 
 
 def differences(alone: Sequence[AnyEvent], killed: Sequence[AnyEvent]) -> list[str]:
-    """Say what a session that was broken off came to otherwise than one left alone."""
+    """Return how an interrupted session differs from one left alone."""
     found = []
     for what, one, other in (
         ("observations", observed(alone), observed(killed)),
-        ("facts, verdicts, settlements, ledger", conclusions(alone), conclusions(killed)),
+        ("facts, violations, settlements, ledger", conclusions(alone), conclusions(killed)),
     ):
         for number, (due, got) in enumerate(zip(one, other, strict=False)):
             if due != got:

@@ -50,7 +50,7 @@ from vision.sightings import Sightings
 
 EYE: Final = "eye"
 """The port of the camera without pixels."""
-TOLD: Final = "told"
+LINE_CAMERA: Final = "line-camera"
 """Its driver."""
 TIME: Final = struct.Struct(">Q")
 """How the table's time stands in memory: nanoseconds since the Unix epoch."""
@@ -89,19 +89,19 @@ class _Lines:
         return iter(())
 
 
-class _Told(Driver[bytes]):
+class _LineCamera(Driver[bytes]):
     """A camera without pixels: a line an observation, its own time in it."""
 
     def __init__(self, _: PortConfig) -> None:
         super().__init__(_Lines(), CAMERA)
 
     def _read(self, frame: bytes, at_ns: int) -> Iterator[Reading]:
-        yield decode_event(frame, "told", at_ns)  # type: ignore[misc]
+        yield decode_event(frame, LINE_CAMERA, at_ns)  # type: ignore[misc]
 
 
 def known_driver() -> "AbstractContextManager[object]":
     """Let a table know the driver of the camera without pixels."""
-    return patch.dict(registry.DRIVERS, {TOLD: Registration(PortConfig, _Told)})
+    return patch.dict(registry.DRIVERS, {LINE_CAMERA: Registration(PortConfig, _LineCamera)})
 
 
 class Blind:
@@ -151,15 +151,15 @@ def shared_time(file: Path) -> mmap.mmap:
 
 
 def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
-    """Run a table; say the number of each entry once it stands in the journal.
+    """Run a table; report the number of each entry once it is in the journal.
 
     Args:
         config: the table's.
         shared: where the time stands.
-        acknowledge: a pipe, for a record an entry and one of zeros once every device is heard.
+        acknowledge: a pipe, for a record an entry and one of zeros once every device is connected.
     """
 
-    def told(event: Event) -> None:
+    def acknowledged(event: Event) -> None:
         assert event.seq is not None
         os.write(acknowledge, ACKNOWLEDGED.pack(event.seq, ENDS.index(end_of(event))))
 
@@ -169,15 +169,15 @@ def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
     due = Checkpoints(signer, clock, entries=20)
     rests = RestFile(path, signer, print)
     with rests.open_journal(due) if path.exists() else Journal.create(path, due) as journal:
-        table = LiveTable(placed, journal, clock, Blind(), told, rests=rests)
-        asyncio.run(_until_told(table, acknowledge))
+        table = LiveTable(placed, journal, clock, Blind(), acknowledged, rests=rests)
+        asyncio.run(_until_ended(table, acknowledge))
 
 
-async def _until_told(table: LiveTable, acknowledge: int) -> None:
+async def _until_ended(table: LiveTable, acknowledge: int) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     running = asyncio.create_task(table.run(stop))
-    while len(table.standing.heard) < len(table.standing.sources) and not running.done():
+    while len(table.standing.connected) < len(table.standing.sources) and not running.done():
         await asyncio.sleep(0.001)
     os.write(acknowledge, ACKNOWLEDGED.pack(0, 0))
     await running

@@ -1,5 +1,5 @@
-/* Preloaded: once `mortal_before` said n, kills the process before its n-th change of a file; once
- * `full_at` said n, lets the n-th change of a file and every later one fail as on a full disk. */
+/* Preloaded: after `mortal_before(n)`, kills the process before its n-th change of a file;
+ * after `full_at(n)`, lets the n-th change of a file and every later one fail as on a full disk. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static int is_full(void)
         return real given;                          \
     }
 
-/* These need room. Files 0 to 2 are the terminal, or a pipe to whoever asks. */
+/* These need room. Files 0 to 2 are the terminal, or a pipe to the caller. */
 #define FILLING(type, name, file, taken, given)     \
     type name taken                                 \
     {                                               \

@@ -259,16 +259,16 @@ def _full(operation: Operation, folder: Path, change: int) -> bool:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        said = b""
+        result = b""
         _LIBRARY.full_at(change)
         try:
             operation.do(folder, 0)
         except PitwatchError as refused:
-            said = b"refused" if str(refused) else b"said nothing"
+            result = b"refused" if str(refused) else b"no message"
         except BaseException as fault:  # whatever else it is, it is wrong, and is printed
-            said = f"{type(fault).__name__}: {fault}".encode()
+            result = f"{type(fault).__name__}: {fault}".encode()
         _LIBRARY.room_again()
-        os.write(writing, said or b"through")
+        os.write(writing, result or b"through")
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as report:
@@ -317,16 +317,16 @@ def main(folder: Path, every: int) -> int:
             for change, what in ended(operation, folder / name / how, end, every):
                 if what:
                     wrong += 1
-                    _say(f"{name}, {how} change {change}: {what}")
+                    _report(f"{name}, {how} change {change}: {what}")
                 else:
                     places = change // every
-            _say(f"{name}: {how} {places} changes")
+            _report(f"{name}: {how} {places} changes")
     if elsewhere is not None:
         shutil.rmtree(elsewhere)
     return wrong
 
 
-def _say(line: str) -> None:
+def _report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 

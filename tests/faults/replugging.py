@@ -46,11 +46,11 @@ LOCK = encode_command("LK", 2)
 
 @dataclass(frozen=True)
 class Gear:
-    """A device, and what it says in the n-th cycle."""
+    """A device, and what it sends in the n-th cycle."""
 
     driver: str
     device: SimulatedDevice
-    says: Callable[[int], bytes]
+    message: Callable[[int], bytes]
 
 
 def serial_gear() -> Iterator[Gear]:
@@ -67,15 +67,15 @@ def _tags(driver: str, length: int) -> Gear:
     reader = TagDevice(driver)
     fresh = reader.show(mark(CUT_TAGS, length)) + reader.show(mark(START_TAGS, length))
 
-    def says(cycle: int) -> bytes:
+    def message(cycle: int) -> bytes:
         shown = reader.show(tag_of(DECK[cycle % 52], length), times=2)
         return shown if cycle % 52 or not cycle else fresh + shown
 
-    return Gear(driver, reader, says)
+    return Gear(driver, reader, message)
 
 
 @dataclass(frozen=True)
-class Told:
+class Outcome:
     """What the journal holds of one device."""
 
     losses: int
@@ -85,7 +85,7 @@ class Told:
     """Other faults, by their kind."""
 
 
-def replugged(folder: Path, cycles: int, *, rtsp_cycles: int = 0) -> dict[str, Told]:
+def replugged(folder: Path, cycles: int, *, rtsp_cycles: int = 0) -> dict[str, Outcome]:
     """Run the session; return what the journal, once verified, holds of each device."""
     journal_file = folder / "table.journal"
     with Journal.create(journal_file) as journal:
@@ -128,10 +128,10 @@ async def _replug(table: LiveTable, gear: Gear, port: SimulatedPort, cycles: int
     await table.until_open(source)
     for cycle in range(cycles):
         before = _readings(table, source)
-        said = gear.says(cycle)
-        port.send(GARBAGE + said)
+        sent = gear.message(cycle)
+        port.send(GARBAGE + sent)
         await table.until(lambda due=before: _readings(table, source) > due)  # type: ignore[misc]
-        port.send(GARBAGE + said[: len(said) // 2])
+        port.send(GARBAGE + sent[: len(sent) // 2])
         await asyncio.to_thread(port.unplug)
         await _until_lost(table, source, cycle + 1)
         port.replug()
@@ -139,7 +139,7 @@ async def _replug(table: LiveTable, gear: Gear, port: SimulatedPort, cycles: int
 
 
 async def _refused(held: ExitStack, table: LiveTable, folder: Path, cycles: int) -> None:
-    """A shoe that answers every command with a refusal is heard all the same."""
+    """A shoe that answers every command with a refusal is read all the same."""
     shoe = AngelEyeDevice(refusal="21")
     port = held.enter_context(SimulatedPort(folder / REFUSING, shoe))
     kept = table.device(port.port, "angel-eye", REFUSING)
@@ -236,19 +236,19 @@ async def _until_lost(table: LiveTable, source: str, times: int) -> None:
     await table.until(lambda: _losses(table.of(source)) >= times, within_s=60 + times)
 
 
-def _faults(said: list[Observation]) -> list[ReaderFault | CameraFault]:
-    return [each for each in said if isinstance(each, ReaderFault | CameraFault)]
+def _faults(observations: list[Observation]) -> list[ReaderFault | CameraFault]:
+    return [each for each in observations if isinstance(each, ReaderFault | CameraFault)]
 
 
-def _losses(said: list[Observation]) -> int:
-    return sum(each.kind == "link_lost" for each in _faults(said))
+def _losses(observations: list[Observation]) -> int:
+    return sum(each.kind == "link_lost" for each in _faults(observations))
 
 
 def _readings(table: LiveTable, source: str) -> int:
     of_plates = source == "plate"
     return sum(
         not isinstance(each, ReaderFault | CameraFault | DeviceReturned)
-        for each in table.said
+        for each in table.reported
         if each.source == source or (of_plates and each.source.startswith("plate:"))
     )
 
@@ -257,12 +257,12 @@ def _count(table: LiveTable, source: str, kind: type[Observation]) -> int:
     return sum(isinstance(each, kind) for each in table.of(source))
 
 
-def _counted(events: list[Observation]) -> Told:
+def _counted(events: list[Observation]) -> Outcome:
     kinds = Counter(each.kind for each in _faults(events))
     losses, returns = _losses(events), sum(isinstance(each, DeviceReturned) for each in events)
     readings = len(events) - kinds.total() - returns
     del kinds["link_lost"]
-    return Told(losses, returns, readings, kinds)
+    return Outcome(losses, returns, readings, kinds)
 
 
 def open_files() -> int:
@@ -271,7 +271,7 @@ def open_files() -> int:
 
 
 def main() -> None:
-    """Run a session and print what was told of each device."""
+    """Run a session and print what was reported of each device."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--cycles", type=int, default=100)
     parser.add_argument("--rtsp", type=int, default=0, help="cycles of the RTSP camera")
@@ -280,9 +280,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = replugged(Path(folder), given.cycles, rtsp_cycles=given.rtsp)
     print(f"{'source':16} {'lost':>5} {'returned':>9} {'readings':>9}  other faults")
-    for source, told in sorted(found.items()):
-        faults = ", ".join(f"{kind} {count}" for kind, count in told.faults.most_common())
-        print(f"{source:16} {told.losses:5} {told.returns:9} {told.readings:9}  {faults}")
+    for source, outcome in sorted(found.items()):
+        faults = ", ".join(f"{kind} {count}" for kind, count in outcome.faults.most_common())
+        print(f"{source:16} {outcome.losses:5} {outcome.returns:9} {outcome.readings:9}  {faults}")
     print(f"open files: {before} before, {open_files()} after")
 
 

@@ -36,7 +36,7 @@ _ACKNOWLEDGED: Final = 8
 _ENTRIES: Final = 40
 _LIVE: Final = "BJ-07.journal"
 _LOCK: Final = "BJ-07.journal-lock"
-"""Left by whoever was killed while it held the lock, which is gone with its process."""
+"""Left by a process that was killed while it held the lock; the lock is gone with the process."""
 _LONGEST_S: Final = {
     "write": 0.3,
     "archive": 0.05,
@@ -147,51 +147,51 @@ def _killed(house: House, number: int, step: str, after_s: float) -> tuple[str, 
     child = os.fork()
     if not child:
         os.close(reading)
-        _go_on(house, number, lambda said: _acknowledge(writing, said))
+        _go_on(house, number, lambda report: _acknowledge(writing, report))
         signal.pause()
     os.close(writing)
-    with os.fdopen(reading, "rb", buffering=0) as said:
-        told = b""
-        while not told.endswith(step.encode().ljust(_ACKNOWLEDGED)):
-            told += said.read(_ACKNOWLEDGED)
+    with os.fdopen(reading, "rb", buffering=0) as report:
+        received = b""
+        while not received.endswith(step.encode().ljust(_ACKNOWLEDGED)):
+            received += report.read(_ACKNOWLEDGED)
         time.sleep(after_s)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        told += said.read()
-    words = [told[n : n + _ACKNOWLEDGED].decode().strip() for n in range(0, len(told), 8)]
+        received += report.read()
+    words = [received[n : n + _ACKNOWLEDGED].decode().strip() for n in range(0, len(received), 8)]
     counted = [int(word) for word in words if word.isdigit()]
     steps = [word for word in words if not word.isdigit()]
     return steps[-1], max(counted, default=0)
 
 
-def _acknowledge(pipe: int, said: str) -> None:
-    os.write(pipe, said.ljust(_ACKNOWLEDGED).encode())
+def _acknowledge(pipe: int, step: str) -> None:
+    os.write(pipe, step.ljust(_ACKNOWLEDGED).encode())
 
 
-def _go_on(house: House, number: int, say: Callable[[str], None]) -> None:
+def _go_on(house: House, number: int, report: Callable[[str], None]) -> None:
     """Do the steps of a period, those that were done before but for what shows it."""
     archived = _archived(house, number)
     if archived is None:
-        say("write")
-        _write(house, number, say)
-        say("archive")
+        report("write")
+        _write(house, number, report)
+        report("archive")
         archived = archive_journal(house.live, house.archive(number)).place
     elif house.live.exists():
-        say("archive")  # it was interrupted between copying and removing
+        report("archive")  # it was interrupted between copying and removing
         archive_journal(house.live, house.archive(number))
     backup, restored = (house.place(name) / archived.name for name in ("backup", "restored"))
     if not backup.exists():
-        say("back up")
+        report("back up")
         backup_journal(archived, backup)
     if not restored.exists():
-        say("restore")
+        report("restore")
         restore_journal(backup, restored)
-    say("verify")
+    report("verify")
     assert house.verified(restored).head == house.verified(archived).head
 
 
 def _archived(house: House, number: int) -> Path | None:
-    """Return the archived journal of a period, found by what its first entry says."""
+    """Return the archived journal of a period, found by its first entry."""
     wanted = f"period {number}".encode()
     for path in house.archive(number).glob("*.journal"):
         if wanted + b'"' in path.read_bytes():
@@ -199,7 +199,7 @@ def _archived(house: House, number: int) -> Path | None:
     return None
 
 
-def _write(house: House, number: int, say: Callable[[str], None]) -> None:
+def _write(house: House, number: int, report: Callable[[str], None]) -> None:
     """Write the period's entries, or go on with them."""
     due = house.checkpoints()
     known = read_checkpoints(house.elsewhere)
@@ -213,7 +213,7 @@ def _write(house: House, number: int, say: Callable[[str], None]) -> None:
         while journal.last_seq < _ENTRIES:
             entry = ReaderFault(source="shoe", kind="x", detail=f"period {number}")
             journal.append(entry)
-            say(str(journal.last_seq))
+            report(str(journal.last_seq))
 
 
 def _check(house: House, number: int, acknowledged: int) -> None:

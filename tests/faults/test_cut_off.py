@@ -16,6 +16,6 @@ from tests.faults.cut_off import played, started_again
     ],
 )
 def test_a_start_comes_to_what_the_table_came_to(seed: int, cut: int) -> None:
-    """Each was refused or came to something else, before late observations said when they came
+    """Each was refused or had another result, before late observations had the time of arrival
     and deadlines passed at fixed times."""
     assert started_again(played(seed), cut) == ""

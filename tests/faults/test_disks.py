@@ -79,12 +79,12 @@ FULL = """
 
 
 @needs_mounts
-def test_a_full_disk_is_said_keeps_what_was_acknowledged_and_goes_on_with_room(
+def test_a_full_disk_is_reported_keeps_what_was_acknowledged_and_goes_on_with_room(
     tmp_path: Path,
 ) -> None:
-    said = python(FULL, tmp_path, prefix=(*SMALL_DISK, str(tmp_path)))
-    assert f"{tmp_path}/table.journal: the journal cannot be read or written" in said
-    assert "the disk is full. Make room; nothing of this was written" in said
+    printed = python(FULL, tmp_path, prefix=(*SMALL_DISK, str(tmp_path)))
+    assert f"{tmp_path}/table.journal: the journal cannot be read or written" in printed
+    assert "the disk is full. Make room; nothing of this was written" in printed
 
 
 LIMITED = """
@@ -112,9 +112,9 @@ LIMITED = """
 """
 
 
-def test_a_file_that_may_not_grow_is_said_and_goes_on_once_it_may(tmp_path: Path) -> None:
-    said = python(LIMITED, tmp_path / "table.journal")
-    assert "table.journal: the journal cannot be read or written" in said
+def test_a_file_that_may_not_grow_is_reported_and_goes_on_once_it_may(tmp_path: Path) -> None:
+    printed = python(LIMITED, tmp_path / "table.journal")
+    assert "table.journal: the journal cannot be read or written" in printed
 
 
 READ_ONLY = """
@@ -145,7 +145,7 @@ READ_ONLY = """
 
 
 @needs_mounts
-def test_a_disk_that_may_only_be_read_is_said_and_what_is_on_it_verifies(tmp_path: Path) -> None:
+def test_a_read_only_disk_is_reported_and_what_is_on_it_verifies(tmp_path: Path) -> None:
     lines = python(READ_ONLY, tmp_path, prefix=(*SMALL_DISK, str(tmp_path))).splitlines()
     assert len(lines) == 3
     assert all("the journal cannot be read or written" in line for line in lines)

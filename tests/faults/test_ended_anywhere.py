@@ -28,7 +28,7 @@ EVERY = 1 if ALL else 7
 
 
 def with_mortality(tmp_path: Path, module: str, *arguments: object) -> str:
-    """Run a module with the library of ``mortal.c`` preloaded; return what it said."""
+    """Run a module with the library of ``mortal.c`` preloaded; return what it printed."""
     library = tmp_path / "mortal.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"], check=True)
     ran = subprocess.run(
@@ -52,16 +52,18 @@ needs_compiler = pytest.mark.skipif(
 def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
     tmp_path: Path,
 ) -> None:
-    said = with_mortality(tmp_path, "ended_anywhere")
-    assert said.count("killed before each of") == len(WAYS), said
+    printed = with_mortality(tmp_path, "ended_anywhere")
+    assert printed.count("killed before each of") == len(WAYS), printed
 
 
 @needs_compiler
 def test_archive_backup_and_restore_ended_anywhere_lose_nothing_and_are_done_again(
     tmp_path: Path,
 ) -> None:
-    said = with_mortality(tmp_path, "moved_anywhere", EVERY)
-    assert said.count(": killed before ") == said.count(": on a full disk from ") >= 6, said
+    printed = with_mortality(tmp_path, "moved_anywhere", EVERY)
+    assert printed.count(": killed before ") == printed.count(": on a full disk from ") >= 6, (
+        printed
+    )
 
 
 def test_a_signal_at_any_line_of_a_close_leaves_a_seal_or_a_log(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ def played() -> list[RoundResult]:
 def test_a_round_joined_to_the_one_before_shifts_the_numbers_of_those_after_it() -> None:
     truth = played()
     found = [truth[0], replace(truth[2], round=2, status="review"), replace(truth[3], round=3)]
-    verdicts, wrong = judged(truth, found)
-    assert verdicts == {"exact": 2, "review": 1, "joined": 1}
+    outcomes, wrong = judged(truth, found)
+    assert outcomes == {"exact": 2, "review": 1, "joined": 1}
     assert wrong == ()
 
 
@@ -29,9 +29,9 @@ def test_a_round_settled_as_none_was_played_is_wrong() -> None:
     truth = played()
     spot, *others = truth[1].spots
     lower = replace(truth[1], spots=(replace(spot, net=(spot.net or 0) - 500), *others))
-    verdicts, wrong = judged(truth, [truth[0], lower, *truth[2:]])
-    assert verdicts["wrong"] == 1
+    outcomes, wrong = judged(truth, [truth[0], lower, *truth[2:]])
+    assert outcomes["wrong"] == 1
     assert len(wrong) == 1
     assert f"round 2: spot {spot.spot} net" in wrong[0]
-    verdicts, _ = judged(truth, [truth[1], truth[0], *truth[2:]])
-    assert verdicts["wrong"] == 1, "out of their order"
+    outcomes, _ = judged(truth, [truth[1], truth[0], *truth[2:]])
+    assert outcomes["wrong"] == 1, "out of their order"

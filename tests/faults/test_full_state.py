@@ -56,15 +56,15 @@ def test_reads_go_on_and_what_cannot_be_recorded_is_refused_with_the_reason(
     (tmp_path / "disk").mkdir()
     small = (*SMALL_DISK[:-1], SMALL_DISK[-1].replace("600k", "2m"), str(tmp_path / "disk"))
     lines = python(SERVICE, tmp_path, prefix=small).splitlines()
-    said = {line.split(" ")[0]: line for line in lines}
+    printed = {line.split(" ")[0]: line for line in lines}
     full = "the disk is full"
     assert "read 200 8" in lines
     assert "events 200 8" in lines
-    assert said["ready"].startswith("ready 503")
-    assert full in said["ready"]
-    assert said["added"].startswith("added 503")
-    assert full in said["added"]
-    assert said["signed"].startswith("signed in 503")
-    assert full in said["signed"]
+    assert printed["ready"].startswith("ready 503")
+    assert full in printed["ready"]
+    assert printed["added"].startswith("added 503")
+    assert full in printed["added"]
+    assert printed["signed"].startswith("signed in 503")
+    assert full in printed["signed"]
     assert "health 200" in lines
-    assert "could not be recorded" in said["gap"]
+    assert "could not be recorded" in printed["gap"]

@@ -12,14 +12,14 @@ from tests.faults.fuzz import fuzz, fuzz_events
 def test_noise_raises_nothing_and_fills_no_memory(driver: str) -> None:
     fuzz(driver, 20_000)
     tracemalloc.start()
-    said = fuzz(driver, 100_000)
+    counts = fuzz(driver, 100_000)
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert said.total() > 100
+    assert counts.total() > 100
     assert peak_bytes < 1_500_000
 
 
 def test_damaged_events_are_refused_and_nothing_else() -> None:
-    said = fuzz_events(400_000)
-    assert said["refused"] > 200
-    assert said["event"] > 0, "a letter changed in a name leaves an event"
+    counts = fuzz_events(400_000)
+    assert counts["refused"] > 200
+    assert counts["event"] > 0, "a letter changed in a name leaves an event"

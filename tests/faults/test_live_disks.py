@@ -43,7 +43,7 @@ TABLE = """
                 if asyncio.run(hand_in(journal, entry)) is None:
                     break
             except PitwatchError as refused:
-                print("desk:", refused)
+                print("refused:", refused)
                 break
     elif harm == "unlink":
         journal.unlink()
@@ -55,25 +55,25 @@ TABLE = """
 
 @needs_mounts
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
         ("fill", "BJ-07.journal: the journal cannot be read or written: the disk is full"),
         ("unlink", "BJ-07.journal: the journal was deleted while it was being written"),
     ],
 )
-def test_it_stops_in_one_line(tmp_path: Path, harm: str, said: str) -> None:
+def test_it_stops_in_one_line(tmp_path: Path, harm: str, message: str) -> None:
     small = SMALL_DISK[-1].replace("600k", "1m")
     lines = python(
         TABLE, harm, tmp_path, prefix=(*SMALL_DISK[:-1], small, str(tmp_path))
     ).splitlines()
     assert "status: 2" in lines
-    told = [line for line in lines if line.startswith("pitwatch: ")]
-    assert len(told) == 1, lines
-    assert said in told[0]
+    errors = [line for line in lines if line.startswith("pitwatch: ")]
+    assert len(errors) == 1, lines
+    assert message in errors[0]
     if harm == "fill":
-        (desk,) = [line for line in lines if line.startswith("desk: ")]
-        assert "did not acknowledge it, it stopped: the journal cannot be read or" in desk
-    others = [line for line in lines if line and line not in told]
-    assert all(line.startswith(("status: ", "desk: ", "no round in play")) for line in others), (
+        (refusal,) = [line for line in lines if line.startswith("refused: ")]
+        assert "did not acknowledge it, it stopped: the journal cannot be read or" in refusal
+    others = [line for line in lines if line and line not in errors]
+    assert all(line.startswith(("status: ", "refused: ", "no round in play")) for line in others), (
         lines
     )

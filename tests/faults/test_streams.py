@@ -1,4 +1,4 @@
-"""Streams as bad lines and failing devices send them, and what must be heard of each."""
+"""Streams as bad lines and failing devices send them, and what must be reported of each."""
 
 import tomllib
 from pathlib import Path
@@ -23,10 +23,10 @@ def test_every_driver_has_faulty_streams() -> None:
 
 
 @pytest.mark.parametrize(("driver", "stream"), STREAMS)
-def test_a_faulty_stream_is_heard_as_what_it_is(driver: str, stream: dict[str, Any]) -> None:
+def test_a_faulty_stream_is_reported_as_what_it_is(driver: str, stream: dict[str, Any]) -> None:
     sent = b"".join(map(bytes.fromhex, stream["bytes"]))
-    assert summarised(readings_of(driver, [sent])) == stream["heard"]
+    assert summarised(readings_of(driver, [sent])) == stream["reported"]
     assert (
         summarised(readings_of(driver, [sent[i : i + 1] for i in range(len(sent))]))
-        == stream["heard"]
+        == stream["reported"]
     )

@@ -128,10 +128,10 @@ def test_what_adds_up_over_several_lines_is_refused_by_its_line(
 
 @given(st.lists(st.sampled_from([CLOSED, BLANK, b" ", b'{"type":"round_opened","round":7}\r'])))
 def test_blank_lines_and_line_ends_change_nothing(lines: list[bytes]) -> None:
-    told = [(number, type(event)) for number, event in decode_events(lines, "f")]
+    decoded = [(number, type(event)) for number, event in decode_events(lines, "f")]
     kinds = [RoundOpened if b"opened" in line else RoundClosed for line in lines if line.strip()]
     numbers = [number for number, line in enumerate(lines, 1) if line.strip()]
-    assert told == list(zip(numbers, kinds, strict=True))
+    assert decoded == list(zip(numbers, kinds, strict=True))
 
 
 def test_a_byte_order_mark_is_passed_over() -> None:

@@ -40,7 +40,7 @@ def test_the_hour_that_clocks_leave_out_is_no_instant() -> None:
     assert PARIS.instants(local("2026-03-29T03:00:00")) == (ns("2026-03-29T01:00:00Z"),)
 
 
-def test_half_hours_and_the_date_line_are_as_the_zone_says() -> None:
+def test_half_hours_and_the_date_line_follow_the_zone() -> None:
     lord_howe = House(zone="Australia/Lord_Howe")
     assert lord_howe.instants(local("2026-10-04T02:15:00")) == ()
     assert len(lord_howe.instants(local("2026-04-05T01:45:00"))) == 2
@@ -92,7 +92,7 @@ def test_a_house_that_cannot_be_is_refused_by_field(fields: dict[str, object], n
 
 
 @pytest.mark.parametrize(("currency", "digits"), [("USD", 2), ("JPY", 0), ("KWD", 3)])
-def test_a_currency_says_how_many_decimals_it_has(currency: str, digits: int) -> None:
+def test_a_currency_has_its_number_of_decimals(currency: str, digits: int) -> None:
     assert decimals(currency) == digits
 
 

@@ -17,11 +17,11 @@ from tests.mutation.mutants import MODULES, Mutant, difference, mutants
 from tests.mutation.typing_of import refused
 
 
-def _row(module: str, verdicts: Sequence[Verdict]) -> str:
-    left = len([verdict for verdict in verdicts if not verdict.by])
-    killed = len(verdicts) - left
-    share = f"{100 * killed / len(verdicts):.1f}%"
-    return " | ".join(map(str, (module, len(verdicts), killed, left, share)))
+def _row(module: str, results: Sequence[Verdict]) -> str:
+    left = len([verdict for verdict in results if not verdict.by])
+    killed = len(results) - left
+    share = f"{100 * killed / len(results):.1f}%"
+    return " | ".join(map(str, (module, len(results), killed, left, share)))
 
 
 def _survivor(mutant: Mutant, untyped: frozenset[Mutant]) -> str:
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("modules", nargs="*", default=MODULES, metavar="MODULE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--types", action="store_true", help="say which survivors mypy refuses")
+    parser.add_argument("--types", action="store_true", help="print which survivors mypy refuses")
     given = parser.parse_args()
     if COMPILED:
         parser.error("the compiled engine has no code to exchange: set PITWATCH_INTERPRETED=1")
@@ -43,9 +43,9 @@ def main() -> None:
     gc.freeze()
     for module in given.modules:
         print("\nmodule | mutants | noticed | survive | killed")
-        verdicts = list(judge.verdicts(mutants(module), given.jobs))
-        print(_row(module, verdicts), flush=True)
-        for verdict in verdicts:
+        results = list(judge.results(mutants(module), given.jobs))
+        print(_row(module, results), flush=True)
+        for verdict in results:
             if not verdict.by:
                 print(_survivor(verdict.mutant, untyped), flush=True)
 

@@ -47,7 +47,7 @@ class Judge:
         """Tell whether no check comes by the mutant's function."""
         return function(mutant).__code__ not in self._through
 
-    def verdicts(self, mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
+    def results(self, mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
         """Judge each mutant in a process of its own, ``jobs`` at a time."""
         waiting = list(reversed(mutants))
         running: dict[int, tuple[Mutant, int]] = {}
@@ -83,10 +83,10 @@ class Judge:
 
     def _found(self, pipe: int, status: int) -> str | None:
         with os.fdopen(pipe, "rb") as file:
-            told = file.read()
-        if status or not told:
+            answer = file.read()
+        if status or not answer:
             return "no end"
-        number = int(told)
+        number = int(answer)
         if number == LOADING:
             return "loading"
         return None if number == NONE else self._checks[number].name

@@ -37,7 +37,7 @@ _DISPATCH: Final = re.compile(
 class Mutant:
     """One function of one module, changed in one place.
 
-    ``place`` is the function as its module calls it, ``State.begin``; ``change`` tells one
+    ``place`` is the function as its module calls it, ``State.begin``; ``change`` distinguishes one
     change to it from the others.
     """
 

@@ -1,4 +1,4 @@
-"""Which mutants the type checker refuses: they never come to run, as the gate holds them."""
+"""Which mutants the type checker refuses: they never run, as the check rejects them."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ from tests.mutation.mutants import MODULES, PACKAGE, Mutant, mutant_at, source
 _BESIDE: Final = ("models", "stream")
 _ERROR: Final = re.compile(r"settlement/(\w+)\.py:(\d+): error: .*\[([\w-]+)\]$")
 _OF_THE_COPY: Final = "no-redef"
-"""Said of every copy of a method that declares an attribute: of the copying, not of the change."""
+"""Reported of every copy of a method that declares an attribute: it concerns the copying alone."""
 
 
 def refused() -> frozenset[Mutant]:
@@ -27,16 +27,16 @@ def refused() -> frozenset[Mutant]:
         for module in MODULES:
             (place / PACKAGE / f"{module}.py").write_text(source(module), "utf-8")
         files = [str(PACKAGE / f"{module}.py") for module in MODULES]
-        told = subprocess.run(
+        checked = subprocess.run(
             [sys.executable, "-m", "mypy", "--strict", "--cache-dir=cache", *files],
             cwd=place,
             capture_output=True,
             text=True,
             check=False,
         )
-    found = frozenset(_named(told.stdout.splitlines()))
+    found = frozenset(_named(checked.stdout.splitlines()))
     if not found or any(mutant.original for mutant in found):
-        raise RuntimeError(f"the unchanged functions are refused too: {told.stdout[-2000:]}")
+        raise RuntimeError(f"the unchanged functions are refused too: {checked.stdout[-2000:]}")
     return found
 
 

@@ -98,13 +98,13 @@ def measure(rule_set: RuleSet, asked: Iterable[Asked], jobs: int, kept: Kept) ->
     return measured(rule_set, [*had, *kept.kept(played(rule_set, left, jobs))])
 
 
-def row(told: Measured) -> str:
+def row(measured: Measured) -> str:
     """Write one rule set's line of the table."""
-    verdict = "" if told.holds else "  <- beyond three"
+    verdict = "" if measured.holds else "  <- beyond three"
     return (
-        f"{told.name:<28}{told.hands:>12,}{told.mean_pct:>+10.4f}{told.error_pct:>9.4f}"
-        f"{told.exact_pct:>+10.4f}{told.errors_off:>+11.2f}"
-        f"{told.hands_a_core_second:>14,.0f}{verdict}"
+        f"{measured.name:<28}{measured.hands:>12,}{measured.mean_pct:>+10.4f}{measured.error_pct:>9.4f}"
+        f"{measured.exact_pct:>+10.4f}{measured.errors_off:>+11.2f}"
+        f"{measured.hands_a_core_second:>14,.0f}{verdict}"
     )
 
 
@@ -122,13 +122,13 @@ def main(words: list[str] | None = None) -> int:
     for rule_set in chosen:
         asked = blocks(rule_set, options.rounds, options.spots, options.seed)
         try:
-            told = measure(rule_set, asked, options.jobs, kept)
+            result = measure(rule_set, asked, options.jobs, kept)
         except RoundFaulted as fault:
             print(f"{rule_set.name}: {fault}", flush=True)
             held = False
             continue
-        print(row(told), flush=True)
-        held = held and told.holds
+        print(row(result), flush=True)
+        held = held and result.holds
     return HOLDS if held else DIFFERS
 
 
@@ -165,7 +165,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--spots", type=_spots, default=1,
         help="spots played in a round, 1 to 7: as many hands for each round, but with one dealer"
-        " in common they tell less than as many rounds (default: %(default)s)",
+        " in common they count less than as many rounds (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=1, help="other cards (default: %(default)s)")
     parser.add_argument(

@@ -18,11 +18,11 @@ from tests.oracle.player import WAGER, Table
 from tests.oracle.rule_sets import RuleSet, rulebook
 
 BLOCK_ROUNDS: Final = 100_000
-"""Rounds dealt from one seed: what is played at a stretch, told and kept."""
+"""Rounds dealt from one seed: the unit that is played, reported and kept."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """One block of rounds: the same block is the same cards, whoever plays it and when."""
+    """One block of rounds: the same block always has the same cards."""
 
     name: str
     digest: str

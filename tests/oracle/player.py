@@ -1,8 +1,8 @@
 """A table of players who all follow one fixed strategy, and a dealer who follows his rule.
 
-What is played is told as the facts that a table's sensors would tell, and as nothing else: every
+Play is reported only as the facts that a table's sensors would report: every
 decision is taken from the cards that were dealt here. Facts are frozen, so each that can occur is
-made once and told again and again.
+made once and reported again and again.
 """
 
 from random import Random
@@ -82,7 +82,7 @@ class Table:
         self._make_facts(rule_set.decks, spots, rule_set.max_hands)
 
     def _make_facts(self, decks: int, spots: int, hands: int) -> None:
-        """Make every fact that may have to be told."""
+        """Make every fact that may have to be reported."""
         numbers = range(1, spots + 1)
         self._opening: list[AnyFact] = [ShoeStarted(decks=decks)]
         for spot in numbers:
@@ -174,7 +174,7 @@ class Table:
         return _POINTS[card]
 
     def _plays(self, spot: int, first: int, second: int) -> bool:
-        """Play one spot; tell whether a hand of it waits for the dealer."""
+        """Play one spot; return whether a hand of it waits for the dealer."""
         if first + second == 11 and (first == 1 or second == 1):
             return False
         decision = self._decides(self._first, first, second)
@@ -221,7 +221,7 @@ class Table:
         return hands + 1
 
     def _goes_on(self, spot: int, hand: int, decision: int, first: int, second: int) -> bool:
-        """Play a hand of two cards to its end; tell whether it waits for the dealer."""
+        """Play a hand of two cards to its end; return whether it waits for the dealer."""
         points, ace = first + second, first == 1 or second == 1
         if decision == DOUBLE and self._may_double(points, ace):
             self._facts.append(self._doubles[spot][hand])

@@ -121,9 +121,9 @@ def _decoded(text: bytes, path: Path, line: int) -> RuleSet:
     try:
         rule_set = msgspec.json.decode(text, type=RuleSet)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        said, _, place = str(fault).partition(" - at `$")
+        wrong, _, place = str(fault).partition(" - at `$")
         field = re.sub(r"^\.|`$", "", place) or "line"
-        raise _refused(path, line, field, "a rule set's field", said) from fault
+        raise _refused(path, line, field, "a rule set's field", wrong) from fault
     for field, expected, found in _contradictions(rule_set):
         raise _refused(path, line, field, expected, found)
     return msgspec.structs.replace(rule_set, line=line)
@@ -131,27 +131,29 @@ def _decoded(text: bytes, path: Path, line: int) -> RuleSet:
 
 def _contradictions(rule_set: RuleSet) -> list[tuple[str, str, str]]:
     """Return ``(field, expected, found)`` of what no game can be, or no engine play."""
-    told = []
+    contradictions = []
     if rule_set.double == "any2" and not rule_set.double_soft:
-        told.append(("double_soft", "true where any two cards double", "false"))
+        contradictions.append(("double_soft", "true where any two cards double", "false"))
     if rule_set.late_surrender and not rule_set.peek:
-        told.append(("late_surrender", "false, as the dealer does not look first", "true"))
+        contradictions.append(
+            ("late_surrender", "false, as the dealer does not look first", "true")
+        )
     if rule_set.rsa and rule_set.max_hands < 3:
-        told.append(("rsa", f"false, as max_hands is {rule_set.max_hands}", "true"))
+        contradictions.append(("rsa", f"false, as max_hands is {rule_set.max_hands}", "true"))
     for row in ROWS:
         words = rule_set.td.get(row)
         if words is None:
-            told.append((f"td.{row}", "three words of ten letters", "nothing"))
+            contradictions.append((f"td.{row}", "three words of ten letters", "nothing"))
         elif len(words) != STAGES or any(len(word) != len(UP_CARDS) for word in words):
-            told.append((f"td.{row}", "three words of ten letters", repr(list(words))))
+            contradictions.append((f"td.{row}", "three words of ten letters", repr(list(words))))
         else:
             letters = _letters(row, rule_set)
             for stage, word in enumerate(words):
                 wrong = set(word) - letters[stage]
                 if wrong:
                     expected = f"letters of {''.join(sorted(letters[stage]))}"
-                    told.append((f"td.{row}[{stage}]", expected, repr(word)))
-    return told
+                    contradictions.append((f"td.{row}[{stage}]", expected, repr(word)))
+    return contradictions
 
 
 def _letters(row: str, rule_set: RuleSet) -> tuple[set[str], ...]:

@@ -42,18 +42,18 @@ def test_every_strategy_is_played_without_a_violation(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["woo_1d_s17_das", "6d_h17_das", "1d_h17_ndas_65"])
 def test_the_mean_lies_within_three_standard_errors(name: str) -> None:
-    told = mean(SETS[name])
-    assert told.hands == 20_000
-    assert 0.7 < told.error_pct < 0.9
-    assert told.holds
+    result = mean(SETS[name])
+    assert result.hands == 20_000
+    assert 0.7 < result.error_pct < 0.9
+    assert result.holds
 
 
 def test_several_spots_are_worth_what_one_is() -> None:
     rule_set = SETS["groch_6d_s17_das_ls"]
-    told = measured(rule_set, [play(rule_set, asked(rule_set, 4_000, spots=5))])
-    assert (told.rounds, told.hands) == (4_000, 20_000)
-    assert told.error_pct > 1.1, "the spots share a dealer"
-    assert told.holds
+    result = measured(rule_set, [play(rule_set, asked(rule_set, 4_000, spots=5))])
+    assert (result.rounds, result.hands) == (4_000, 20_000)
+    assert result.error_pct > 1.1, "the spots share a dealer"
+    assert result.holds
 
 
 def test_a_wrong_payout_is_caught() -> None:
@@ -131,7 +131,7 @@ def test_a_run_goes_on_from_what_was_kept(
     assert capsys.readouterr().out != first
 
 
-def test_the_command_says_how_far_off_each_mean_is(tmp_path: Path) -> None:
+def test_the_command_prints_how_far_off_each_mean_is(tmp_path: Path) -> None:
     wrong = msgspec.structs.replace(SETS["6d_h17_das"], ev_pct_TD=50.0)
     (tmp_path / "sets.jsonl").write_bytes(msgspec.json.encode(wrong))
     words = [sys.executable, "-m", "tests.oracle", str(tmp_path / "sets.jsonl"), "--rounds", "200"]

@@ -9,19 +9,19 @@ from tests.packaging.running import Shell, answers, free_port, is_free
 from tests.packaging.wheel import ROOT
 
 PORT: Final = 8707
-"""Where a service listens unless it is told otherwise."""
+"""Where a service listens by default."""
 _SERVING: Final = ("pitwatch console", "pitwatch serve")
 _INDENT: Final = "    "
 _ENDS: Final = (Exit.CLEAN, Exit.FINDINGS, Exit.UNPROVEN)
 _SMALL: Final = " --size 1280x720 --fps 4"
-"""An eighth of the pixels of a table that is simulated without saying how large."""
+"""An eighth of the pixels of a table that is simulated at the default size."""
 
 
 def commands() -> list[str]:
     """Return every command of the program in README.md, as written but for its comment."""
     lines = (ROOT / "README.md").read_text("utf-8").splitlines()
-    told = [line.removeprefix(_INDENT) for line in lines if line.startswith(_INDENT)]
-    return [line.split("#")[0].strip() for line in told if line.startswith("pitwatch ")]
+    indented = [line.removeprefix(_INDENT) for line in lines if line.startswith(_INDENT)]
+    return [line.split("#")[0].strip() for line in indented if line.startswith("pitwatch ")]
 
 
 def run_commands(shell: Shell, *, small: bool = False) -> None:

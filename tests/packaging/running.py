@@ -46,9 +46,9 @@ class Shell:
         )
         self.seconds[line] = time.monotonic() - began
         self.cpu_s[line] = _children_s() - cpu_s
-        said = f"{line}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
-        assert done.returncode in (allowed or (Exit.CLEAN, Exit.FINDINGS)), said
-        assert "Traceback" not in done.stderr, said
+        ended = f"{line}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+        assert done.returncode in (allowed or (Exit.CLEAN, Exit.FINDINGS)), ended
+        assert "Traceback" not in done.stderr, ended
         return done.stdout
 
     @contextmanager
@@ -57,14 +57,18 @@ class Shell:
     ) -> Iterator[None]:
         """Run a command until the body has ended; the body begins once it is at work."""
         began = time.monotonic()
-        told = (self.folder.parent / "told").open("w+")
+        output = (self.folder.parent / "output").open("w+")
         process = subprocess.Popen(
-            shlex.split(line), cwd=self.folder, env=self._environment(), stdout=told, stderr=told
+            shlex.split(line),
+            cwd=self.folder,
+            env=self._environment(),
+            stdout=output,
+            stderr=output,
         )
         try:
             while not at_work():
-                assert process.poll() is None, (line, _content(told.name))
-                assert time.monotonic() - began < _LONGEST_S, (line, _content(told.name))
+                assert process.poll() is None, (line, _content(output.name))
+                assert time.monotonic() - began < _LONGEST_S, (line, _content(output.name))
                 time.sleep(0.05)
             self.seconds[line] = time.monotonic() - began
             yield
@@ -73,13 +77,13 @@ class Shell:
         finally:
             process.kill()
             process.wait()
-            told.close()
-        assert status in _STOPPED, (line, status, _content(told.name))
-        assert "Traceback" not in _content(told.name), _content(told.name)
+            output.close()
+        assert status in _STOPPED, (line, status, _content(output.name))
+        assert "Traceback" not in _content(output.name), _content(output.name)
 
     @contextmanager
     def beside(self, line: str) -> Iterator[None]:
-        """Run a command beside others once it says that they may start; it ends by itself."""
+        """Run a command beside others once it prints that they may start; it ends by itself."""
         began = time.monotonic()
         process = subprocess.Popen(
             shlex.split(line),
@@ -90,8 +94,8 @@ class Shell:
         )
         assert process.stdout is not None
         try:
-            while "now run in another terminal" not in (told := process.stdout.readline()):
-                assert told, f"{line}: exit {process.wait()}"
+            while "now run in another terminal" not in (first := process.stdout.readline()):
+                assert first, f"{line}: exit {process.wait()}"
             self.seconds[line] = time.monotonic() - began
             yield
             assert process.wait(timeout=_LONGEST_S) == Exit.CLEAN

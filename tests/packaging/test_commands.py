@@ -176,7 +176,7 @@ def test_every_command_is_driven() -> None:
     assert [name for name in every_command() if name not in words | {*STARTED}] == []
 
 
-def test_every_command_says_how_it_is_used(shell: Shell) -> None:
+def test_every_command_prints_its_usage(shell: Shell) -> None:
     shell.run("pitwatch --help", Exit.CLEAN)
     assert set(_statuses(shell, [f"{name} --help" for name in every_command()])) == {Exit.CLEAN}
 

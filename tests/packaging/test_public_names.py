@@ -47,12 +47,12 @@ def test_a_users_modules_and_ours_are_imported_side_by_side(
     ours = [f"from {module} import {', '.join(found.__all__)}" for module, found in PUBLIC.items()]
     lines = [own, *ours] if first else [*ours, own]
     mine = f"print(*(one.MINE for one in ({', '.join(OWN)})))"
-    told = script(installed, users, "\n".join([*lines, mine]))
-    assert told.split() == OWN
+    printed = script(installed, users, "\n".join([*lines, mine]))
+    assert printed.split() == OWN
 
 
 def test_a_script_beside_its_own_models_settles(installed: Installed, users: Path) -> None:
-    told = script(
+    printed = script(
         installed,
         users,
         """
@@ -63,13 +63,13 @@ def test_a_script_beside_its_own_models_settles(installed: Installed, users: Pat
             print(type(settled.result).__module__, settled.result.status, models.MINE)
         """,
     )
-    assert "pitwatch.models.judgements final models" in told
+    assert "pitwatch.models.judgements final models" in printed
 
 
-def test_the_wheel_says_that_it_installs_one_package(installed: Installed) -> None:
+def test_the_wheel_states_that_it_installs_one_package(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as wheel:
-        (told,) = (name for name in wheel.namelist() if name.endswith("top_level.txt"))
-        assert wheel.read(told).split() == [b"pitwatch"]
+        (printed,) = (name for name in wheel.namelist() if name.endswith("top_level.txt"))
+        assert wheel.read(printed).split() == [b"pitwatch"]
 
 
 def test_no_module_of_the_wheel_imports_from_outside_it(installed: Installed) -> None:

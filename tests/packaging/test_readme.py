@@ -20,7 +20,7 @@ def test_its_commands_run_in_order(installed: Installed, tmp_path: Path) -> None
 
 def test_no_command_is_passed_over() -> None:
     """Each is a line of its own, indented, without a path before the program."""
-    told = (ROOT / "README.md").read_text("utf-8").splitlines()
-    shown = [line for line in told if line.startswith("    ") and "pitwatch" in line]
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    shown = [line for line in lines if line.startswith("    ") and "pitwatch" in line]
     assert [line.split("#")[0].strip() for line in shown] == commands()
     assert len(commands()) > 15

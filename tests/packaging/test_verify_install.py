@@ -49,11 +49,11 @@ def test_changed_missing_and_added_files_are_named(installed: Installed, tmp_pat
         changed(site / "pitwatch" / "settlement" / "extra.py", b""),
         changed(site / "pitwatch" / "vision" / "scenes" / "art" / "decks.toml", None),
     ):
-        status, told = verified(installed, tmp_path)
-    assert (status, told["state"]) == (Exit.REFUSED, "altered")
-    assert told["changed"] == [NETWORK]
-    assert told["missing"] == ["pitwatch/vision/scenes/art/decks.toml"]
-    assert told["added"] == ["pitwatch/settlement/extra.py"]
-    assert told["program_hash"] != clean["program_hash"]
-    assert told["networks"]["reader.onnx"] != clean["networks"]["reader.onnx"]
+        status, printed = verified(installed, tmp_path)
+    assert (status, printed["state"]) == (Exit.REFUSED, "altered")
+    assert printed["changed"] == [NETWORK]
+    assert printed["missing"] == ["pitwatch/vision/scenes/art/decks.toml"]
+    assert printed["added"] == ["pitwatch/settlement/extra.py"]
+    assert printed["program_hash"] != clean["program_hash"]
+    assert printed["networks"]["reader.onnx"] != clean["networks"]["reader.onnx"]
     assert verified(installed, tmp_path) == (Exit.CLEAN, clean)

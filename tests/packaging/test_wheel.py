@@ -38,7 +38,7 @@ def test_every_module_and_data_file_is_in_the_wheel(installed: Installed) -> Non
         assert name in inside
 
 
-def test_every_package_says_that_it_is_typed(installed: Installed) -> None:
+def test_every_package_is_marked_as_typed(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as wheel:
         names = set(wheel.namelist())
     packages = {name.split("/")[0] for name in names if name.endswith("/__init__.py")}
@@ -53,6 +53,6 @@ def test_the_wheel_alone_is_imported(installed: Installed, tmp_path: Path) -> No
     assert installed.python(code, tmp_path).strip() == "None"
 
 
-def test_it_tells_its_version(installed: Installed, tmp_path: Path) -> None:
+def test_it_prints_its_version(installed: Installed, tmp_path: Path) -> None:
     code = "import sys; sys.argv = ['pitwatch', '--version']; import pitwatch; pitwatch.main()"
     assert installed.python(code, tmp_path) == f"pitwatch {version('pitwatch')}\n"

@@ -42,9 +42,9 @@ def test_its_notebook_has_a_row_a_hand(evening: Path) -> None:
 
 
 def test_its_table_names_what_there_is() -> None:
-    told = set(re.findall(r"^\| `pitwatch\.(\w+)", PAGE, re.MULTILINE))
-    assert all(hasattr(pitwatch, name) or __import__(f"pitwatch.{name}") for name in told)
-    assert set(pitwatch.__all__) - told == {"Replayed", "Settled", "main"}
+    named = set(re.findall(r"^\| `pitwatch\.(\w+)", PAGE, re.MULTILINE))
+    assert all(hasattr(pitwatch, name) or __import__(f"pitwatch.{name}") for name in named)
+    assert set(pitwatch.__all__) - named == {"Replayed", "Settled", "main"}
 
 
 def test_reading_a_journal_gives_its_events_in_order(evening: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recorded sessions of which the sensors could not read a card: a person must say what it was."""
+"""Recorded sessions with a card that no sensor could read: a person must decide what it was."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ TRUE, FALSE = Card("6H"), Card("8H")
 
 
 def blinded() -> Iterator[Heard]:
-    """Yield the session ``plain`` as it is heard when neither sensor can read that card."""
+    """Yield the observations of session ``plain`` when neither sensor can read that card."""
     for one in heard("plain"):
         yield Heard(one.now_ns, _blind(one.observation))
 

@@ -49,7 +49,7 @@ def lines(events: Sequence[AnyEvent]) -> bytes:
 
 
 def as_file(path: Path, events: Sequence[AnyEvent]) -> Path:
-    """Write an event file, gzipped where its name says so."""
+    """Write an event file, gzipped according to its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(lines(events)))
@@ -67,7 +67,7 @@ def as_journal(path: Path, events: Sequence[AnyEvent]) -> Path:
 
 
 def packed(folder: Path, archive: Path) -> Path:
-    """Pack a folder as its archive's name says."""
+    """Pack a folder in the format of its archive's name."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive, "w") as zipped:

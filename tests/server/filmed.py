@@ -95,6 +95,6 @@ def recording(folder: Path, numbers: Sequence[int], *, segment_s: float) -> Film
 
 
 def described(folder: Path, session: Session) -> None:
-    """Write what the session says of itself."""
+    """Write the session's description."""
     folder.mkdir(exist_ok=True)
     write_session(folder, session)

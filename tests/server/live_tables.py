@@ -112,8 +112,8 @@ class Run:
     ) -> None:
         """Run the table until ``enough``.
 
-        With ``begin`` the session begins to play once every device is heard; or it began by
-        itself, with what a camera of its own shows, and ``begun_ns`` says when.
+        With ``begin`` the session begins to play once every device is connected; or it began by
+        itself, with what a camera of its own shows, at ``begun_ns``.
         """
         there = self._path.exists()
         with Journal.open(self._path) if there else Journal.create(self._path) as journal:
@@ -127,7 +127,7 @@ class Run:
                 running = asyncio.create_task(table.run(stop))
                 await asyncio.sleep(0)
             if begin:
-                while len(table.standing.heard) < len(table.standing.sources):
+                while len(table.standing.connected) < len(table.standing.sources):
                     await asyncio.sleep(0.05)
                 await asyncio.sleep(0 if begun_ns else 0.5)
                 self._playing.play(begun_ns() if begun_ns else None)

@@ -1,4 +1,4 @@
-"""A PDF as an ordinary reader has it: what poppler's tools say of it."""
+"""A PDF as an ordinary reader has it: what poppler's tools print about it."""
 
 import re
 import shutil
@@ -30,9 +30,9 @@ class Paper:
         return self._ask("pdftotext", "-raw", behind=("-",))
 
     def info(self) -> dict[str, str]:
-        """Return what a reader says of the file."""
+        """Return what a reader prints about the file."""
         pairs = (line.partition(":") for line in self._ask("pdfinfo").splitlines())
-        return {name: said.strip() for name, _, said in pairs}
+        return {name: value.strip() for name, _, value in pairs}
 
     def fonts(self) -> list[Font]:
         """Return the fonts."""
@@ -54,7 +54,7 @@ class Paper:
         return len(self._ask("pdfimages", "-list").splitlines()) - 2
 
     def signature(self) -> str:
-        """Return what a reader says of the signature."""
+        """Return what a reader prints about the signature."""
         return self._ask("pdfsig", allowed=(0, 1, 2))
 
     def _ask(

@@ -206,7 +206,7 @@ def _relay(journals: str, folder: str) -> int:
 
 
 def _run(session: str, folder: str) -> int:
-    """Run a live table until every device has been heard, play a while, and stop it."""
+    """Run a live table until every device has connected, play a while, and stop it."""
     from server.table.playing import played  # noqa: PLC0415 - only inside
 
     with (

@@ -73,10 +73,10 @@ def test_players_bet_chips_at_or_above_their_minimum(seed: int, rulebook: str) -
 def test_a_shoe_past_its_cut_card_is_shuffled_before_the_next_round() -> None:
     rules = rules_of("casino-single-deck")
     steps = deal_session(Table(rules, range(1, 8), 5), 4, 5)
-    openings = [n for n, step in enumerate(steps) if isinstance(step.fact, RoundOpened)]
+    opened = [n for n, step in enumerate(steps) if isinstance(step.fact, RoundOpened)]
     shuffles = [n for n, step in enumerate(steps) if isinstance(step.fact, ShoeStarted)]
     assert len(shuffles) > 1
-    assert all(any(start < opening for opening in openings) for start in shuffles[1:])
+    assert all(any(start < first for first in opened) for start in shuffles[1:])
 
 
 def test_more_scenes_than_rounds_are_refused() -> None:

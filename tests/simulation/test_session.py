@@ -66,14 +66,14 @@ def test_a_pitch_game_has_no_shoe(tmp_path: Path) -> None:
 
 
 def test_the_video_is_as_long_as_the_session(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     settings = Settings(rounds=1, spots=(3,), look=SMALL, layout="five-spots")
-    folder = simulate(settings, tmp_path / "evening", lambda done, of: told.append((done, of)))
+    folder = simulate(settings, tmp_path / "evening", lambda done, of: progress.append((done, of)))
     (camera,) = read_session(folder).cameras
     assert len(camera.reference_points) >= 6
     with av.open(str(folder / camera.file)) as video:
         frames = video.streams.video[0].frames
-    assert frames == len(told) == told[-1][0] == told[-1][1]
+    assert frames == len(progress) == progress[-1][0] == progress[-1][1]
     assert frames / SMALL.fps > 10
 
 
@@ -116,7 +116,7 @@ def test_a_session_folder_can_be_read_by_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "says"),
+    ("settings", "error", "message"),
     [
         (Settings(rulebook="monaco"), OperatorError, "no rulebook has this id"),
         (Settings(layout="monaco"), InstallerError, "no layout is called 'monaco'"),
@@ -126,8 +126,8 @@ def test_a_session_folder_can_be_read_by_others(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_dealt_is_refused_before_anything_is_written(
-    tmp_path: Path, settings: Settings, error: type[Exception], says: str
+    tmp_path: Path, settings: Settings, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         simulate(settings, tmp_path / "evening")
     assert list(tmp_path.iterdir()) == []

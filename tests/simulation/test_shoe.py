@@ -49,14 +49,14 @@ def test_a_named_card_that_has_run_out_is_one_too_many() -> None:
     assert shoe.out[Card("2S")] == 2
 
 
-def test_the_cut_card_is_told_once() -> None:
+def test_the_cut_card_is_reported_once() -> None:
     shoe = Shoe(1, Random(1), penetration=0.5)
-    told = []
+    due = []
     for _ in range(52):
-        told.append(shoe.cut_card_due())
+        due.append(shoe.cut_card_due())
         shoe.draw()
-    assert sum(told) == 1
-    assert told.index(True) == 26
+    assert sum(due) == 1
+    assert due.index(True) == 26
 
 
 def test_a_shoe_whose_cut_card_is_next_starts_no_further_round() -> None:

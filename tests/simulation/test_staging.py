@@ -91,7 +91,7 @@ def test_a_card_goes_on_from_where_it_lay_and_shows_what_it_showed(played: Setti
 
 @settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
-def test_every_dealt_card_comes_to_rest_when_its_fact_says(played: Settings) -> None:
+def test_every_dealt_card_comes_to_rest_at_the_time_of_its_fact(played: Settings) -> None:
     staged = prepare(played).staged
     dealt = Counter(fact.at for fact in staged.facts if isinstance(fact, CardDealt))
     rests = Counter(moves[0].until_ns for moves in histories(staged).values())

@@ -57,13 +57,13 @@ def test_ten_recorded_seconds_at_each_speed(
 
 
 @pytest.mark.parametrize("speed", [None, 1e6])
-def test_a_replay_says_the_recorded_time_at_any_speed(speed: float | None) -> None:
+def test_a_replay_gives_the_recorded_time_at_any_speed(speed: float | None) -> None:
     clock = ReplayClock(START_NS, speed)
-    said = []
+    times_ns = []
     for offset_ns in (0, 5, 5, 1_000):
         clock.wait_until(START_NS + offset_ns)
-        said.append(clock.now_ns() - START_NS)
-    assert said == [0, 5, 5, 1_000]
+        times_ns.append(clock.now_ns() - START_NS)
+    assert times_ns == [0, 5, 5, 1_000]
 
 
 @pytest.mark.parametrize("speed", [0, -1, float("nan")])
@@ -72,7 +72,7 @@ def test_a_replay_runs_forwards(speed: float) -> None:
         ReplayClock(START_NS, speed)
 
 
-def test_a_simulated_clock_moves_only_when_told() -> None:
+def test_a_simulated_clock_moves_only_when_advanced() -> None:
     clock = SimulatedClock(START_NS)
     assert clock.now_ns() == clock.now_ns() == START_NS
     clock.advance(7)
@@ -95,7 +95,7 @@ class Kernel:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "told"),
+    ("kernel", "state"),
     [
         (Kernel(0x40), "unsynchronised"),
         (Kernel(0x2041), "unsynchronised"),
@@ -103,9 +103,9 @@ class Kernel:
         (Kernel(0, refuses=True), "unknown"),
     ],
 )
-def test_the_kernel_is_asked_of_its_clock_and_told_nothing(
-    monkeypatch: pytest.MonkeyPatch, kernel: Kernel, told: str
+def test_the_kernels_clock_is_read_and_not_set(
+    monkeypatch: pytest.MonkeyPatch, kernel: Kernel, state: str
 ) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: kernel)
-    assert kernel_sync() == told
+    assert kernel_sync() == state
     assert kernel.modes == 0, "modes ask the kernel to change its clock"

@@ -19,11 +19,11 @@ START = 1_700_000_000 * SECOND
 FRAME = SECOND // 30
 
 
-def test_the_host_clock_says_how_far_the_wall_is_ahead() -> None:
+def test_the_host_clock_gives_how_far_the_wall_is_ahead() -> None:
     assert abs(HostClock().apart_ns()) < SECOND
 
 
-def test_a_wall_clock_set_back_during_a_session_is_told_and_moves_no_time(
+def test_a_wall_clock_set_back_during_a_session_is_reported_and_moves_no_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def session() -> tuple[list[ClockCompared], int, int]:
@@ -44,7 +44,7 @@ def test_a_wall_clock_set_back_during_a_session_is_told_and_moves_no_time(
 
 
 @given(drift_ppm=st.integers(-400, 400), minutes=st.integers(1, 600))
-def test_drift_is_told_every_so_far_and_is_never_a_step(drift_ppm: int, minutes: int) -> None:
+def test_drift_is_reported_at_intervals_and_is_never_a_step(drift_ppm: int, minutes: int) -> None:
     watch = WallWatch()
     events = [
         event
@@ -53,8 +53,8 @@ def test_drift_is_told_every_so_far_and_is_never_a_step(drift_ppm: int, minutes:
     ]
     assert all(event.step_ns == 0 for event in events)
     drifted_ns = (minutes - 1) * 60_000 * drift_ppm
-    told_ns = events[-1].apart_ns if events else 0
-    assert abs(drifted_ns - told_ns) < 10 * MS
+    reported_ns = events[-1].apart_ns if events else 0
+    assert abs(drifted_ns - reported_ns) < 10 * MS
     assert len(events) <= abs(drifted_ns) // (10 * MS)
 
 
@@ -63,7 +63,7 @@ def test_drift_is_told_every_so_far_and_is_never_a_step(drift_ppm: int, minutes:
     drift_ppm=st.integers(-100, 100),
     moment=st.integers(1, 20),
 )
-def test_a_step_of_the_wall_clock_is_told_once_with_its_size(
+def test_a_step_of_the_wall_clock_is_reported_once_with_its_size(
     step_ms: int, drift_ppm: int, moment: int
 ) -> None:
     watch = WallWatch()
@@ -103,12 +103,14 @@ def test_a_drifting_stream_keeps_to_the_tables_time(
 ) -> None:
     clock = StreamClock("camera", window_ns=2 * SECOND)
     rows = pictures(seed, drift_ppm=drift_ppm, jitter_ms=jitter_ms, count=900)
-    said = [clock.at_ns(stamp_ns, arrived_ns) for _, stamp_ns, arrived_ns in rows]
-    assert said == sorted(said)
-    assert all(at_ns <= arrived_ns for at_ns, (_, _, arrived_ns) in zip(said, rows, strict=True))
+    found_ns = [clock.at_ns(stamp_ns, arrived_ns) for _, stamp_ns, arrived_ns in rows]
+    assert found_ns == sorted(found_ns)
+    assert all(
+        at_ns <= arrived_ns for at_ns, (_, _, arrived_ns) in zip(found_ns, rows, strict=True)
+    )
     drift_ns = 2 * 2 * SECOND * abs(drift_ppm) // 1_000_000
     bound_ns = jitter_ms * MS + drift_ns + MS
-    settled = list(zip(said, rows, strict=True))[90:]
+    settled = list(zip(found_ns, rows, strict=True))[90:]
     assert all(abs(at_ns - taken_ns) <= bound_ns for at_ns, (taken_ns, _, _) in settled)
 
 
@@ -117,18 +119,18 @@ def test_a_drifting_stream_keeps_to_the_tables_time(
     jump_ms=st.integers(3_000, 10**8) | st.integers(-(10**8), -3_000),
     moment=st.integers(50, 250),
 )
-def test_a_stream_whose_stamps_jump_is_anchored_anew_and_that_is_told(
+def test_a_stream_whose_stamps_jump_is_anchored_anew_and_that_is_reported(
     seed: int, jump_ms: int, moment: int
 ) -> None:
     clock = StreamClock("camera", window_ns=2 * SECOND)
     rows = pictures(seed, drift_ppm=0, jitter_ms=5, count=400)
-    said, events = list[int](), list[ClockAnchored]()
+    found_ns, events = list[int](), list[ClockAnchored]()
     for number, (_, stamp_ns, arrived_ns) in enumerate(rows):
         jumped_ns = stamp_ns + (jump_ms * MS if number >= moment else 0)
-        said.append(clock.at_ns(jumped_ns, arrived_ns))
+        found_ns.append(clock.at_ns(jumped_ns, arrived_ns))
         events += clock.events()
-    assert said == sorted(said)
-    assert abs(said[-1] - rows[-1][0]) <= 10 * MS
+    assert found_ns == sorted(found_ns)
+    assert abs(found_ns[-1] - rows[-1][0]) <= 10 * MS
     steps = [event.step_ns for event in events if abs(event.step_ns) > SECOND]
     assert len(steps) == 1
     assert abs(steps[0] + jump_ms * MS) <= 20 * MS
@@ -136,13 +138,13 @@ def test_a_stream_whose_stamps_jump_is_anchored_anew_and_that_is_told(
 
 def test_a_burst_after_a_stall_keeps_its_true_times() -> None:
     clock = StreamClock("camera")
-    said = []
+    found_ns = []
     for number in range(300):
         taken_ns = START + number * FRAME
         held_until_ns = START + 150 * FRAME if 100 <= number < 150 else 0
         arrived_ns = max(taken_ns + 2 * MS, held_until_ns + number)
-        said.append(clock.at_ns(taken_ns - START + 7 * SECOND, arrived_ns))
-    assert all(abs(at - (START + number * FRAME)) <= 3 * MS for number, at in enumerate(said))
+        found_ns.append(clock.at_ns(taken_ns - START + 7 * SECOND, arrived_ns))
+    assert all(abs(at - (START + number * FRAME)) <= 3 * MS for number, at in enumerate(found_ns))
 
 
 def test_a_first_picture_that_came_late_misleads_for_a_moment_only() -> None:
@@ -164,7 +166,7 @@ def test_a_stream_that_stood_still_is_caught_up_with() -> None:
     assert sum(event.step_ns for event in events) == SECOND
 
 
-def test_whether_the_wall_clock_is_kept_is_told_at_once_and_at_each_change() -> None:
+def test_whether_the_wall_clock_is_synchronised_is_reported_at_each_change() -> None:
     lost: list[SyncState] = ["unsynchronised"]
     kept: list[SyncState] = ["synchronised"]
     answers = lost * 3 + kept * 3 + lost
@@ -176,5 +178,7 @@ def test_whether_the_wall_clock_is_kept_is_told_at_once_and_at_each_change() -> 
             await watch_sync(clock, events.append, lambda: next(left), every_ns=60 * SECOND)
         return events
 
-    told = [(event.state, ((event.at or 0) - START) // SECOND) for event in asyncio.run(session())]
-    assert told == [("unsynchronised", 0), ("synchronised", 180), ("unsynchronised", 360)]
+    states = [
+        (event.state, ((event.at or 0) - START) // SECOND) for event in asyncio.run(session())
+    ]
+    assert states == [("unsynchronised", 0), ("synchronised", 180), ("unsynchronised", 360)]

@@ -184,7 +184,7 @@ def test_a_journal_that_is_written_whole_or_not_at_all_has_the_name_it_gets(tmp_
     assert found.sealed
 
 
-def test_a_journal_says_whose_it_is(tmp_path: Path) -> None:
+def test_a_journal_names_its_table(tmp_path: Path) -> None:
     with Journal.create(tmp_path / "BJ-07.journal", table="BJ-07") as journal:
         identity = journal.identity
     assert identity == Identity(journal=identity.journal, name="BJ-07.journal", table="BJ-07")

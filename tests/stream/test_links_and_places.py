@@ -1,4 +1,4 @@
-"""A journal that is reached by a link, moved onto itself, or says that its place is elsewhere."""
+"""A journal that is reached by a link, moved onto itself, or names another place."""
 
 import sqlite3
 from collections.abc import Callable

@@ -57,14 +57,17 @@ def test_an_entry_that_was_changed_is_not_read(tmp_path: Path) -> None:
     with Journal.create(path) as journal:
         journal.append_all(opened(1, 3))
     _, place = read_on(path, Place(), at_most=1)
-    for body, said in (("{}", "entry 2 is not stored as bytes"), (b"{}", "entry 2 is missing or")):
+    for body, fault in (
+        ("{}", "entry 2 is not stored as bytes"),
+        (b"{}", "entry 2 is missing or"),
+    ):
         spoilt = tmp_path / f"{type(body).__name__}.journal"
         with Journal.create(spoilt) as journal:
             journal.append_all(opened(1, 1))
         _, first = read_on(spoilt, Place())
         with closing(sqlite3.connect(spoilt)) as meddler, meddler:
             meddler.execute("INSERT INTO entries VALUES (2, ?, ?)", (bytes(32), body))
-        with pytest.raises(TechnicianError, match=said):
+        with pytest.raises(TechnicianError, match=fault):
             read_on(spoilt, first)
     with closing(sqlite3.connect(path)) as meddler, meddler:
         meddler.execute("DROP TRIGGER entries_never_change")

@@ -157,7 +157,7 @@ def test_a_bad_line_is_refused_by_file_line_and_field(
     assert len(str(refused.value)) < 400
 
 
-def test_a_capture_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_capture_is_reported(tmp_path: Path) -> None:
     with pytest.raises(TechnicianError, match=r"no\.cap"):
         list(read_capture(tmp_path / "no.cap"))
 
@@ -173,6 +173,6 @@ def test_events_read_back_as_written(tmp_path: Path) -> None:
         list(read_events(file))
 
 
-def test_events_that_are_not_there_are_said(tmp_path: Path) -> None:
+def test_missing_events_are_reported(tmp_path: Path) -> None:
     with pytest.raises(TechnicianError, match=r"no\.jsonl"):
         list(read_events(tmp_path / "no.jsonl"))

@@ -1,4 +1,4 @@
-"""A journal has one writer at a time, whoever asks; a killed one holds up nobody."""
+"""A journal has one writer at a time; a killed writer blocks nobody."""
 
 import subprocess
 import sys

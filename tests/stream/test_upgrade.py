@@ -86,7 +86,7 @@ def test_an_empty_journal_of_version_1_is_upgraded_too(copy: Path) -> None:
     assert asked(copy, "SELECT * FROM versions") == [(1, SCHEMA_VERSION)]
 
 
-def test_a_journal_of_a_later_version_is_left_alone_and_said_to_be_so(copy: Path) -> None:
+def test_a_journal_of_a_later_version_is_refused_and_left_alone(copy: Path) -> None:
     connection = sqlite3.connect(copy, isolation_level=None)
     connection.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}")
     connection.close()

@@ -32,16 +32,16 @@ def truncate(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"), [(Path.unlink, "deleted"), (replace, "replaced"), (truncate, "truncated")]
+    ("harm", "harmed"), [(Path.unlink, "deleted"), (replace, "replaced"), (truncate, "truncated")]
 )
 def test_nothing_is_appended_to_a_journal_that_is_not_there(
-    path: Path, harm: Callable[[Path], None], said: str
+    path: Path, harm: Callable[[Path], None], harmed: str
 ) -> None:
     with Journal.create(path) as journal:
         journal.append_all(opened(1, 5))
         harm(path)
         there = path.read_bytes() if path.exists() else None
-        with pytest.raises(TechnicianError, match=f"the journal was {said} while it was being"):
+        with pytest.raises(TechnicianError, match=f"the journal was {harmed} while it was being"):
             journal.append_all(opened(6, 6))
         assert journal.last_seq == 5
     if harm is not truncate:
@@ -59,12 +59,12 @@ def test_what_was_acknowledged_is_kept_when_the_file_is_deleted(path: Path) -> N
     assert (kept.entries, kept.sealed) == (5, True)
 
 
-@pytest.mark.parametrize(("harm", "said"), [(Path.unlink, "deleted"), (truncate, "truncated")])
-def test_a_lost_log_is_noticed_too(path: Path, harm: Callable[[Path], None], said: str) -> None:
+@pytest.mark.parametrize(("harm", "harmed"), [(Path.unlink, "deleted"), (truncate, "truncated")])
+def test_a_lost_log_is_noticed_too(path: Path, harm: Callable[[Path], None], harmed: str) -> None:
     with Journal.create(path) as journal:
         journal.append_all(opened(1, 500))
         harm(path.with_name("t.journal-wal"))
-        with pytest.raises(TechnicianError, match=f"its write-ahead log was {said}"):
+        with pytest.raises(TechnicianError, match=f"its write-ahead log was {harmed}"):
             journal.check_in_place()
 
 

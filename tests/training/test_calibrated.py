@@ -1,4 +1,4 @@
-"""Calibration finds how far what the indices say can be believed, alone and together."""
+"""Calibration finds how far the indices' readings can be believed, alone and together."""
 
 import numpy as np
 import pytest
@@ -27,20 +27,20 @@ def alone(temperature: float, rng: np.random.Generator) -> Votes:
     """Cards of one index each, whose logits are so many times too bold."""
     ranks, suits = rng.normal(0, 3, (CARDS, 14)), rng.normal(0, 3, (CARDS, 4))
     ranks[:, 13] = -30
-    told, of = draw(rng, ranks), draw(rng, suits)
-    faces = ((told[:, None] == RANK_OF) & (of[:, None] == SUIT_OF)).argmax(axis=1)
+    ranks_drawn, of = draw(rng, ranks), draw(rng, suits)
+    faces = ((ranks_drawn[:, None] == RANK_OF) & (of[:, None] == SUIT_OF)).argmax(axis=1)
     bold = ranks[:, None] * temperature, suits[:, None] * temperature
     return Votes(*bold, unread(CARDS), faces)
 
 
 def doubled(votes: Votes) -> Votes:
-    """The same cards, each index of which says again what the other said."""
+    """The same cards, each index of which repeats the reading of the other."""
     twice = votes.ranks.repeat(2, axis=1), votes.suits.repeat(2, axis=1)
     return Votes(*twice, votes.shown, votes.cards)
 
 
 def with_faces(votes: Votes, ranks: NDArray[np.float64], suits: NDArray[np.float64]) -> Votes:
-    """The same cards, whose faces say that."""
+    """The same cards, whose faces read as that."""
     return Votes(
         votes.ranks, votes.suits, Faces(log_softmax(ranks), log_softmax(suits)), votes.cards
     )
@@ -62,7 +62,7 @@ def test_two_sightings_paired_with_the_wrong_card_do_not_outweigh_the_others() -
     assert found["rank_temperature"] == pytest.approx(1.0, rel=0.1)
 
 
-def test_an_index_that_says_the_same_again_adds_nothing() -> None:
+def test_an_index_that_repeats_a_reading_adds_nothing() -> None:
     votes = alone(1.0, np.random.default_rng(5))
     assert calibrated([votes, doubled(votes)])["corner_overlap"] == pytest.approx(1.0, abs=0.05)
 
@@ -83,13 +83,13 @@ def test_indices_that_err_apart_count_in_full() -> None:
     assert calibrated(votes)["corner_overlap"] == pytest.approx(0.0, abs=0.1)
 
 
-def test_a_face_that_says_what_the_index_said_weighs_no_more_than_one_of_them() -> None:
+def test_a_face_that_repeats_the_index_weighs_no_more_than_one_of_them() -> None:
     votes = alone(1.0, np.random.default_rng(9))
     found = calibrated([with_faces(votes, votes.ranks[:, 0], votes.suits[:, 0])])
     assert found["beside_face"] + found["face_rank_weight"] == pytest.approx(1.0, abs=0.1)
 
 
-def test_a_face_that_tells_nothing_of_the_card_weighs_nothing() -> None:
+def test_a_face_without_information_on_the_card_weighs_nothing() -> None:
     rng = np.random.default_rng(10)
     votes = alone(1.0, rng)
     found = calibrated(

@@ -43,7 +43,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PictureStor
         yield whole, whole.pieces(100, workers=1)
 
 
-def test_most_that_is_kept_is_a_card_and_the_rest_says_that_it_is_none(
+def test_most_that_is_kept_is_a_card_and_the_rest_is_marked_as_none(
     kept: tuple[PictureStore, Pieces],
 ) -> None:
     _, faces = kept
@@ -110,10 +110,10 @@ def test_a_deck_drawn_anew_has_other_ornaments_signs_and_lettering() -> None:
     assert 0 < differ[Card("9C")][:40, :30].mean() < 0.3
 
 
-def test_the_pip_beside_a_court_figure_tells_its_suit() -> None:
+def test_the_pip_beside_a_court_figure_shows_its_suit() -> None:
     if not decks.TYPEFACES.is_dir():
         pytest.skip("the typefaces are not installed")
-    told = []
+    found = []
     for seed in range(6):
         style = replace(decks.drawn_style("drawn", seed), court=seed, figures=True)
         for card in (Card("JS"), Card("QH"), Card("KC")):
@@ -124,8 +124,8 @@ def test_the_pip_beside_a_court_figure_tells_its_suit() -> None:
                 suit: max(_fit(panel, suit, size_px, style) for size_px in range(60, 150, 9))
                 for suit in "SHDC"
             }
-            told.append(max(likest, key=lambda suit: likest[suit]) == card.suit)
-    assert np.mean(told) >= 0.8
+            found.append(max(likest, key=lambda suit: likest[suit]) == card.suit)
+    assert np.mean(found) >= 0.8
 
 
 def _fit(panel: NDArray[np.bool_], suit: str, height_px: int, style: Style) -> float:
@@ -149,10 +149,12 @@ def test_courts_are_dealt_oftener_where_asked_and_their_lot_is_known() -> None:
         for courts in ranks:
             scene = render(np.random.default_rng(seed), ["sheet:tango"], 256, courts=courts)
             ranks[courts] += "".join(card.face.rank for card in scene.cards if card.face)
-    told = {courts: sum(r in "JQK" for r in dealt) / len(dealt) for courts, dealt in ranks.items()}
-    assert told[1.0] == 1
-    assert told[0.0] == pytest.approx(3 / 13, abs=0.12)
-    assert told[0.7] == pytest.approx(0.7 + 0.3 * 3 / 13, abs=0.12)
+    shares_dealt = {
+        courts: sum(r in "JQK" for r in dealt) / len(dealt) for courts, dealt in ranks.items()
+    }
+    assert shares_dealt[1.0] == 1
+    assert shares_dealt[0.0] == pytest.approx(3 / 13, abs=0.12)
+    assert shares_dealt[0.7] == pytest.approx(0.7 + 0.3 * 3 / 13, abs=0.12)
 
 
 def test_ranks_drawn_anew_are_lettered_otherwise_and_stay_apart() -> None:
@@ -172,7 +174,7 @@ def test_ranks_drawn_anew_are_lettered_otherwise_and_stay_apart() -> None:
         assert np.array_equal(anew["Q"], sized("Q", seed))
 
 
-def test_decks_to_draw_anew_are_chosen_by_the_file_and_weigh_as_told() -> None:
+def test_decks_to_draw_anew_are_chosen_by_the_file_and_have_its_weights() -> None:
     first, second = (decks.decks_anew(np.random.default_rng(n), 20, 4, weigh=3) for n in (1, 2))
     real = set(decks.train_deck_ids(0))
     assert real < set(first)

@@ -35,9 +35,9 @@ def test_what_is_taken_up_answers_as_its_export_does(
     batches = [torch.tensor(each).permute(0, 3, 1, 2).float() for each in pictures]
     network = make()
     take_up(network, SHIPPED / f"{name}.onnx", batches)
-    told = load_network(name).run(pictures[0])
+    answers = load_network(name).run(pictures[0])
     with torch.no_grad():
-        assert np.allclose(network.eval()(batches[0]).numpy(), told, atol=1e-3)
+        assert np.allclose(network.eval()(batches[0]).numpy(), answers, atol=1e-3)
         learning = network.train()
         for part in learning.modules():
             if isinstance(part, torch.nn.Dropout):
@@ -86,20 +86,20 @@ def test_exports_of_different_networks_are_not_blended(tmp_path: Path) -> None:
         blend(SHIPPED / "reader.onnx", tmp_path / "face.onnx", 0.5)
 
 
-def test_a_manifest_tells_how_far_its_network_was_trained() -> None:
+def test_a_manifest_records_how_far_its_network_was_trained() -> None:
     steps, cpu_s, history = exported(SHIPPED, "reader")
     assert steps >= 64_000
     assert cpu_s > 10_000
     assert all(isinstance(line, str) for line in history)
 
 
-def test_a_manifest_that_tells_no_steps_is_refused(tmp_path: Path) -> None:
+def test_a_manifest_without_steps_is_refused(tmp_path: Path) -> None:
     shutil.copy(SHIPPED / "face.onnx", tmp_path)
     (tmp_path / "face.toml").write_text('name = "face"\n', "utf-8")
     with pytest.raises(OperatorError, match=r"recipe\.steps_taken is missing"):
         exported(tmp_path, "face")
 
 
-def test_a_folder_without_networks_says_which_is_missing(tmp_path: Path) -> None:
+def test_a_folder_without_networks_is_refused_with_the_missing_name(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match=r"no network to continue from"):
         exported(tmp_path, "face")

@@ -38,7 +38,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PictureStor
         yield whole, whole.pieces(100, workers=1)
 
 
-def test_every_corner_shows_an_index_or_says_that_it_shows_none(
+def test_every_corner_shows_an_index_or_is_marked_as_showing_none(
     kept: tuple[PictureStore, Pieces],
 ) -> None:
     _, corners = kept
@@ -74,5 +74,5 @@ def test_the_bend_of_a_misplaced_patch_puts_it_right(right_hand: bool) -> None:
     assert {right for _, right, _ in ways} == {True, False}
     for onto, right, bend in ways:
         if right == right_hand:
-            told = onto[None].astype(np.float32)
-            assert np.allclose(unbent(told, bend[None], np.array([right]))[0], true, atol=0.02)
+            patch = onto[None].astype(np.float32)
+            assert np.allclose(unbent(patch, bend[None], np.array([right]))[0], true, atol=0.02)

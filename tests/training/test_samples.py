@@ -33,7 +33,7 @@ def upright(x: float, y: float) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
-def test_a_turned_sample_tells_the_turned_scene(turns: int) -> None:
+def test_a_turned_sample_shows_the_turned_scene(turns: int) -> None:
     strip = Lain(upright(60, 50), None, (0.1,), False, np.array([31.0, 52.0]))
     turned = quarter_turned(sample_of(strip), turns)
     found = decode(torch.cat([turned.heat, turned.values]).numpy())

@@ -50,16 +50,16 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
 
 def test_networks_to_go_on_from_that_are_not_there_are_named_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-m", "vision.training", "--onward", str(tmp_path)]
-    told = subprocess.run(
+    printed = subprocess.run(
         [*command, "--checkpoints", str(tmp_path / "state")],
         check=False,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert told.returncode == 2
-    assert "no network to continue from" in told.stderr
-    assert "Traceback" not in told.stderr
+    assert printed.returncode == 2
+    assert "no network to continue from" in printed.stderr
+    assert "Traceback" not in printed.stderr
 
 
 def test_no_sheet_kept_for_testing_is_trained_on() -> None:

@@ -1,4 +1,4 @@
-// Asking the service, and being told by it.
+// Requests to the service, and its streams.
 
 import { checkConnection, reach, watchConnection } from "./connection.js";
 

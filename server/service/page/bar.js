@@ -36,8 +36,8 @@ const AGAIN_MS = 6000;
 let ending;
 
 /**
- * A banner that says since when the service cannot be reached, in the place of `banner`; it says for
- * a while that it is again, where it covers nothing.
+ * A banner that shows since when the service cannot be reached, in the place of `banner`. Once the
+ * service is reached again, it shows that for a while, where it covers nothing.
  */
 export function drawOffline(/** @type {HTMLElement} */ banner, /** @type {(at: number) => string} */ time) {
   const at = lostAt();

@@ -141,7 +141,7 @@ const marks = (/** @type {number} */ index) => (/** @type {Answer} */ plot, /** 
   return { fill, stroke: null, clip: null, flags: 0 };
 };
 
-/** The fill of a series' bars: its colour with its hatch, which tells it where colours do not. */
+/** The fill of a series' bars: its colour with its hatch, which identifies it where colours do not. */
 function hatched(/** @type {number} */ index) {
   const canvas = h("canvas", { width: 8, height: 8 });
   const brush = canvas.getContext("2d");

@@ -1,5 +1,5 @@
 // Whether the service can be reached. Every answer and every failure is noted here; while it cannot
-// be reached it is asked again until it answers, and whoever wants to know is told.
+// be reached it is asked again until it answers. Watchers are notified of each change.
 
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
@@ -68,14 +68,14 @@ function plan() {
 function noteLost() {
   if (state.lostAt !== null) return;
   Object.assign(state, { lostAt: Date.now(), tries: 0 });
-  tell(false);
+  notifyWatchers(false);
   if (!state.isAsking) plan();
 }
 
 function noteReached() {
   if (state.lostAt === null) return;
   state.lostAt = null;
-  tell(true);
+  notifyWatchers(true);
 }
 
-const tell = (/** @type {boolean} */ isReached) => { for (const watcher of [...watchers]) watcher(isReached); };
+const notifyWatchers = (/** @type {boolean} */ isReached) => { for (const watcher of [...watchers]) watcher(isReached); };

@@ -25,7 +25,7 @@ export const approvalPath = (/** @type {string} */ incident, /** @type {number} 
 /** Where a decision on an item is sent. */
 const decisionPath = (/** @type {Answer} */ review) => `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/decision`;
 
-/** Returns { drawn, onKey }; `done` is called with what to say once it stands in the journal. */
+/** Returns { drawn, onKey }; `done` is called with a message once it is in the journal. */
 export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, /** @type {(text: string) => unknown} */ done) {
   const cards = review.candidates.filter((/** @type {Answer} */ one) => IS_CARD.test(one));
   const state = { choice: null, decision: null };
@@ -39,7 +39,7 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
     Object.assign(state, { decision, choice });
     for (const one of buttons) one.drawn.setAttribute("aria-pressed", String(one.decision === decision && one.choice === choice));
     confirm.disabled = false;
-    put(confirm, `Decide as ${me.name}: ${told(state)} `, h("kbd", {}, "Enter"));
+    put(confirm, `Decide as ${me.name}: ${described(state)} `, h("kbd", {}, "Enter"));
     const way = WAYS.find((one) => one.decision === decision);
     if (way?.places) where.open();
     else if (way?.asks) reason.focus();
@@ -56,7 +56,7 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
       const view = await post(decisionPath(review), { decision: state.decision, choice: state.choice, card: where.value(), reason: reason.value.trim() });
       const waits = view.proposals.some((/** @type {Answer} */ one) => one.item === review.item);
       const entry = view.reviews.find((/** @type {Answer} */ one) => one.item === review.item)?.decided?.seq;
-      await done(waits ? "Proposed: it takes effect once a second person approves it." : `Decided: ${told(state)}. Journal entry ${entry}.`);
+      await done(waits ? "Proposed: it takes effect once a second person approves it." : `Decided: ${described(state)}. Journal entry ${entry}.`);
     } catch (refused) {
       fault.textContent = `${refused.message}.`;
       confirm.disabled = false;
@@ -86,7 +86,7 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
   };
 }
 
-const told = (/** @type {{ decision: string | null, choice: Card }} */ { decision, choice }) => (choice ? `it is the ${cardName(choice)}` : WAYS.find((one) => one.decision === decision)?.name.toLowerCase() ?? decision);
+const described = (/** @type {{ decision: string | null, choice: Card }} */ { decision, choice }) => (choice ? `it is the ${cardName(choice)}` : WAYS.find((one) => one.decision === decision)?.name.toLowerCase() ?? decision);
 
 const face = (/** @type {Card} */ card) => [
   s("svg", { class: "felt-card", viewBox: "-60 -82 120 164", role: "img", "aria-label": cardName(card) }, cardFace(card)),
@@ -99,7 +99,7 @@ function other(/** @type {(decision: string, choice: string | null) => void} */ 
     h("div", { class: "head-links" }, rank, suit, h("button", { type: "button", onclick: () => choose("chosen", rank.value + suit.value) }, "This one")));
 }
 
-/** A card's place in the round, where the item does not tell it; named while its fields are open. */
+/** A card's place in the round, where the item does not name it; named while its fields are open. */
 function placeFields() {
   const spots = Array.from({ length: SPOTS }, (_, index) => String(index + 1));
   const of = (/** @type {string} */ label, /** @type {[any, string][]} */ options) => h("select", { "aria-label": label }, options.map((/** @type {Answer} */ [value, text]) => h("option", { value }, text)));

@@ -1,4 +1,4 @@
-// The pictures that a round rests on: each card as the camera saw it when the fact was told.
+// The pictures that a round rests on: each card as the camera saw it when the fact was published.
 
 import { lostAt, watchConnection } from "./connection.js";
 import { h, put } from "./dom.js";

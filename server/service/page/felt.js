@@ -1,4 +1,4 @@
-// The felt as a drawing: the layout in millimetres, and on it the table as facts say it is.
+// The felt as a drawing: the layout in millimetres, and on it the table according to the facts.
 // Cards lie side by side and upright, larger than life, so that they are read at a glance.
 
 import { s } from "./dom.js";
@@ -140,8 +140,8 @@ function hands(/** @type {Spot} */ state, /** @type {Answer} */ result, /** @typ
 }
 
 function label(/** @type {Hand} */ hand, /** @type {Answer} */ settled) {
-  const told = ["blackjack", "surrender"].includes(settled?.outcome) ? settled.outcome : total(hand.cards);
-  return hand.doubled ? `${told} · double` : told;
+  const text = ["blackjack", "surrender"].includes(settled?.outcome) ? settled.outcome : total(hand.cards);
+  return hand.doubled ? `${text} · double` : text;
 }
 
 const outcomeTone = (/** @type {Answer} */ settled) =>

@@ -1,4 +1,4 @@
-// How the house writes times and amounts: its zone, locale and currency, as the service tells them.
+// How the house writes times and amounts: its zone, locale and currency, from the service.
 // Nothing here or elsewhere asks for the browser's own zone.
 
 import { ask } from "./api.js";
@@ -9,9 +9,9 @@ const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 
 let house = DEFAULT;
 let formats = made(house);
 
-/** Take in what the service tells of the house. */
-export function setHouse(/** @type {HouseFormats} */ told) {
-  house = told;
+/** Take in the formats of the house. */
+export function setHouse(/** @type {HouseFormats} */ received) {
+  house = received;
   formats = made(house);
 }
 
@@ -49,8 +49,8 @@ export const clockOf = (/** @type {Date} */ date) => formats.parts.format(date);
 
 /** `UTC`, `UTC+02:00`: how far the house's clocks are from UTC at a moment. */
 export function offsetOf(/** @type {Date} */ date) {
-  const told = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName");
-  return (told?.value ?? "").replace("GMT", "UTC").replace("+00:00", "");
+  const part = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName");
+  return (part?.value ?? "").replace("GMT", "UTC").replace("+00:00", "");
 }
 
 /** Write whole minor units, without their currency. */

@@ -36,16 +36,16 @@ const part = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.
 const bar = part("bar");
 const banner = part("offline");
 const main = part("main");
-const said = part("said");
-/** Who is signed in, as `/api/me` says; null where nobody is. @type {any} */
+const toast = part("toast");
+/** Who is signed in, by `/api/me`; null where nobody is. @type {any} */
 let me = null;
 /** @type {AbortController | null} */
 let leave = null;
 let isUnshown = false;
 
-/** What a page is given: where it draws, whose it is, and how it says something in passing. */
+/** What a page is given: where it draws, whose it is, and how it shows a short message. */
 const context = (/** @type {string[]} */ rest) => ({
-  main, me, rest, say,
+  main, me, rest, notify,
   may: (/** @type {string} */ right) => me.rights.includes(right),
   onLeave: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => signal.addEventListener("abort", work, { once: true }),
   onReturn: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => watchConnection((isReached) => { if (isReached) work(); }, signal),
@@ -53,12 +53,12 @@ const context = (/** @type {string[]} */ rest) => ({
 });
 
 /** @type {number | undefined} */
-let sayTimer;
-function say(/** @type {string} */ text, tone = "") {
-  clearTimeout(sayTimer);
-  said.className = tone;
-  said.textContent = text;
-  sayTimer = setTimeout(() => { said.textContent = ""; }, 6000);
+let toastTimer;
+function notify(/** @type {string} */ text, tone = "") {
+  clearTimeout(toastTimer);
+  toast.className = tone;
+  toast.textContent = text;
+  toastTimer = setTimeout(() => { toast.textContent = ""; }, 6000);
 }
 
 async function start() {
@@ -179,7 +179,7 @@ addEventListener("keydown", (event) => {
   location.href = `/#/${page.path}`;
 }, { capture: true });
 addEventListener("unhandledrejection", ({ reason }) => {
-  if (reason?.name !== "AbortError") say(reason?.message ?? String(reason), "bad");
+  if (reason?.name !== "AbortError") notify(reason?.message ?? String(reason), "bad");
 });
 setInterval(tick, 1000);
 keepConnection();

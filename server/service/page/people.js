@@ -7,15 +7,15 @@ import { moment } from "./words.js";
 
 const ROLES = ["surveillance", "pit", "audit", "engineer", "admin"];
 
-export async function showPeople(/** @type {PageContext} */ { main, me, say }, /** @type {AbortSignal} */ signal) {
+export async function showPeople(/** @type {PageContext} */ { main, me, notify }, /** @type {AbortSignal} */ signal) {
   const rows = h("tbody", {});
   const draw = async () => put(rows, (await ask("/api/accounts", { signal })).map((/** @type {Answer} */ one) => row(one, me, change, showTokens)));
   const change = async (/** @type {string} */ name, /** @type {Answer} */ body, /** @type {string} */ done) => {
     try {
       await ask(`/api/accounts/${encodeURIComponent(name)}`, { method: "PATCH", body });
-      say(done, "good");
+      notify(done, "good");
     } catch (refused) {
-      say(`${refused.message}.`, "bad");
+      notify(`${refused.message}.`, "bad");
     }
     await draw();
   };
@@ -30,9 +30,9 @@ export async function showPeople(/** @type {PageContext} */ { main, me, say }, /
   const revoke = async (/** @type {string} */ name, /** @type {Answer} */ one) => {
     try {
       await ask(`${tokensOf(name)}/${encodeURIComponent(one.id)}`, { method: "DELETE" });
-      say(`The token ${one.label} is revoked.`, "good");
+      notify(`The token ${one.label} is revoked.`, "good");
     } catch (refused) {
-      say(`${refused.message}.`, "bad");
+      notify(`${refused.message}.`, "bad");
     }
     await Promise.all([showTokens(name), draw()]);
   };
@@ -43,7 +43,7 @@ export async function showPeople(/** @type {PageContext} */ { main, me, say }, /
     labelled("Tables", h("input", { id: "new-tables", name: "tables", autocomplete: "off" }), "The tables they see, separated by commas; empty for all."),
   ], "Add", async (sent, drawn) => {
     await post("/api/accounts", { ...sent, tables: parted(sent.tables) });
-    say(`${sent.name} can sign in now.`, "good");
+    notify(`${sent.name} can sign in now.`, "good");
     drawn.reset();
     await draw();
   });

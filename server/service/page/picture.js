@@ -78,15 +78,15 @@ const kindOf = (/** @type {Track} */ track) => (track.isForeign ? "foreign" : tr
 function outlines(/** @type {Camera} */ camera, /** @type {Table} */ table, /** @type {number} */ size) {
   const seen = Object.values(table.tracks).filter((one) => one.source === `camera:${camera.name}`)
     .map((one) => ({ name: kindOf(one), corners: outline(camera, one), text: one.face === "up" ? (one.isForeign ? "no such card" : cardText(one.card)) : "" }));
-  const told = seen.filter((one) => one.text).map((one) => {
+  const named = seen.filter((one) => one.text).map((one) => {
     const [width, height] = [size * (0.62 * one.text.length + 0.6), size * 1.3];
     return { ...one, width, height, anchor: beside(one.corners, width, height), point: index(one.corners) };
   });
-  const placed = placeLabels(told, { width: camera.width_px, height: camera.height_px });
+  const placed = placeLabels(named, { width: camera.width_px, height: camera.height_px });
   return [
     seen.map((one) => s("polygon", { class: one.name, points: one.corners.map((corner) => corner.join()).join(" ") })),
-    told.map((one, number) => placed[number].isAway && leader(one, placed[number])),
-    told.map((one, number) => label(one, placed[number], size)),
+    named.map((one, number) => placed[number].isAway && leader(one, placed[number])),
+    named.map((one, number) => label(one, placed[number], size)),
   ];
 }
 
@@ -203,7 +203,7 @@ function refreshing(/** @type {Camera} */ camera, /** @type {HTMLImageElement} *
   return ask;
 }
 
-/** Said where there is no picture to show. */
+/** Shown where there is no picture. */
 export const noPicture = () =>
   h("div", { class: "picture none" }, h("p", {}, "There is no recording of this session."),
     h("p", { class: "quiet" }, "The felt is drawn from the journal alone."));

@@ -1,4 +1,4 @@
-// Incidents: a queue worked by keyboard. What is found is seen, decided, said and closed; nothing goes.
+// Incidents: a queue worked by keyboard. Findings are seen, decided, commented on and closed; nothing is removed.
 
 import { ask, maybe, post, takeOut } from "./api.js";
 import { checkConnection } from "./connection.js";
@@ -6,7 +6,7 @@ import { approvalPath, decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { select } from "./rounds.js";
-import { clauses, item as itemNote, mistake, reports } from "./verdicts.js";
+import { clauses, item as itemNote, mistake, reports } from "./findings.js";
 import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
@@ -19,10 +19,10 @@ const STACKED = matchMedia("(max-width: 860px)");
 /** @type {Record<string, number>} */
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
 
-export async function showQueue(/** @type {PageContext} */ { main, me, may, rest: [chosen = null], say, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
+export async function showQueue(/** @type {PageContext} */ { main, me, may, rest: [chosen = null], notify, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
   /** @type {any} */
   const page = {
-    main, me, may, say, chosen, state: "", table: "", rows: [], says: await clauses(),
+    main, me, may, notify, chosen, state: "", table: "", rows: [], clauseTexts: await clauses(),
     list: h("ol", { class: "queue", "aria-label": "Incidents" }), detail: h("section", { class: "detail", "aria-live": "polite" }), decider: null,
   };
   const tables = (await ask("/api/tables", { signal })).map((/** @type {Answer} */ one) => one.table);
@@ -130,7 +130,7 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
   const { incident } = found;
   const waiting = found.reviews.filter((/** @type {Answer} */ one) => !one.decided);
   const link = `#/round/${encodeURIComponent(incident.session)}/${incident.round}`;
-  const done = async (/** @type {string} */ text) => { page.say(text, "good"); await load(page); await open(page); };
+  const done = async (/** @type {string} */ text) => { page.notify(text, "good"); await load(page); await open(page); };
   page.decider = waiting.length && page.may("resolve_reviews") ? decider(waiting[0], page.me, done) : null;
   const proposals = found.proposals.map((/** @type {Answer} */ one) => proposal(page, incident.id, one, done));
   put(page.detail,
@@ -142,7 +142,7 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
-      found.violations.map((/** @type {Answer} */ one) => mistake(one, page.says, one.at, () => { location.hash = `${link}/${one.seq}`; })),
+      found.violations.map((/** @type {Answer} */ one) => mistake(one, page.clauseTexts, one.at, () => { location.hash = `${link}/${one.seq}`; })),
       (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one)), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
     h("div", { class: "columns" }, actions(page, found, done), history_(found)));
 }
@@ -167,12 +167,12 @@ function proposal(/** @type {Answer} */ page, /** @type {Answer} */ incident, /*
 }
 
 /** Say why something was refused. */
-const refused = (/** @type {Answer} */ page) => (/** @type {Answer} */ { message }) => page.say(`${message}.`, "bad");
+const refused = (/** @type {Answer} */ page) => (/** @type {Answer} */ { message }) => page.notify(`${message}.`, "bad");
 
 const files = (/** @type {Answer} */ page, /** @type {Answer} */ incident) =>
   page.may("take_out") && [reports(`/api/incidents/${encodeURIComponent(incident.id)}`, "Report"), page.may("see_undealt") && h("button", {
     type: "button", title: "Video, events and their proof in one file; pitwatch incident verify checks it anywhere",
-    onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.say("Exported. Its recording is now held.", "good")).catch(refused(page)),
+    onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.notify("Exported. Its recording is now held.", "good")).catch(refused(page)),
   }, "Evidence file")];
 
 function actions(/** @type {Answer} */ page, /** @type {Answer} */ found, /** @type {(text: string) => unknown} */ done) {
@@ -186,7 +186,7 @@ function actions(/** @type {Answer} */ page, /** @type {Answer} */ found, /** @t
     h("div", { class: "head-links" },
       incident.assignee !== page.me.name && h("button", { type: "button", id: "take", title: "Key a", onclick: () => assign(page.me.name) }, "Take it ", h("kbd", {}, "a")),
       incident.assignee !== null && h("button", { type: "button", onclick: () => assign(null) }, "Unassign")),
-    form("Comment", [text("comment", "Comment", "text")], "Comment", (/** @type {Answer} */ { text: said }) => post(`${path}/comments`, { text: said }).then(() => done("Comment saved."))),
+    form("Comment", [text("comment", "Comment", "text")], "Comment", (/** @type {Answer} */ { text: comment }) => post(`${path}/comments`, { text: comment }).then(() => done("Comment saved."))),
     form(isClosed ? "Reopen" : "Close", [text("reason", isClosed ? "Why reopen it" : "Why it is closed", "reason")], isClosed ? "Reopen it" : "Close it",
       (/** @type {Answer} */ { reason }) => post(`${path}/${isClosed ? "reopening" : "closing"}`, { reason }).then(() => done(isClosed ? "Reopened." : "Closed."))),
     h("p", { class: "keys inline" }, [["j k", "next, previous"], ["a", "take"], ["c", "comment"], ["x", "close"], ["o", "watch"]].map(([key, what]) => h("span", {}, h("kbd", {}, key), ` ${what}`))));

@@ -8,8 +8,8 @@ import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { BADGES, statusLabel } from "./rounds.js";
 import { dues, phaseAt, standing, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
-import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
-import { amountsOf, day, fine, kind, offset, say as sentence, signed, span, tone } from "./words.js";
+import { clauses, item, mistake, moneyTable, reports } from "./findings.js";
+import { amountsOf, day, fine, kind, offset, sentenceOf, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
 const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
@@ -21,16 +21,16 @@ const WATCHED = "at-";
 const NEAR_NS = 1e6;
 const PATIENCE_MS = 2500;
 
-export async function showRound(/** @type {PageContext} */ { main, may, rest: [session, number, place], say, onLeave }, /** @type {AbortSignal} */ signal) {
+export async function showRound(/** @type {PageContext} */ { main, may, rest: [session, number, place], notify, onLeave }, /** @type {AbortSignal} */ signal) {
   const round = Number(number);
-  const [row, phases, from, footage, says, asked] = await Promise.all([
+  const [row, phases, from, footage, clauseTexts, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
     askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
   const events = await eventsOf(session, row, from, signal);
   const player = new Player(row, events, footage);
-  const page = layOut(main, { row, phases, events, footage, says, player, session, may, say });
+  const page = layOut(main, { row, phases, events, footage, clauseTexts, player, session, may, notify });
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row, page.picture?.keys ?? {});
   onLeave(signal, () => { player.pause(); page.picture?.end(); });
@@ -47,7 +47,7 @@ async function askedMoment(/** @type {string} */ session, /** @type {string | un
   return /^[1-9]\d*$/.test(place ?? "") ? seenAt(session, Number(place), signal) : null;
 }
 
-/** When what an event tells of is to be seen: the card lying, the chips free of the hand. */
+/** When an event can be seen: the card lying, the chips free of the hand. */
 const seenAt = async (/** @type {string} */ session, /** @type {number} */ seq, /** @type {AbortSignal | undefined} */ signal = undefined) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
 
 /** A round's events, with what came between it and the one before, and what follows of it later. */
@@ -73,9 +73,9 @@ class Player {
 
   constructor(/** @type {Answer} */ row, /** @type {TableEvent[]} */ events, /** @type {Footage | null} */ footage) {
     const clip = footage?.cameras.find((one) => one.clip)?.clip ?? null;
-    const told = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
-    this.from = Math.min(row.at, ...told) - LEAD_NS;
-    this.to = row.closed_at ?? Math.max(row.at, ...told);
+    const moments = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
+    this.from = Math.min(row.at, ...moments) - LEAD_NS;
+    this.to = row.closed_at ?? Math.max(row.at, ...moments);
     this.moments = [...new Set(events.filter((event) => kind(event) !== "sensed" && kind(event) !== "ledger").map((event) => event.at))]
       .filter((at) => at >= this.from && at <= this.to).sort((a, b) => a - b);
     this.clip = clip;
@@ -164,9 +164,9 @@ class Player {
   }
 }
 
-function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, phases, events, footage, says, player, session, may, say }) {
+function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, phases, events, footage, clauseTexts, player, session, may, notify }) {
   const camera = footage?.cameras.find((/** @type {Answer} */ one) => one.clip) ?? null;
-  const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, say }) }) : null;
+  const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, notify }) }) : null;
   player.video = picture?.video ?? null;
   player.video?.addEventListener("loadedmetadata", () => player.seek());
   const at = new Map(events.map((/** @type {TableEvent} */ event) => [event.seq, event.at]));
@@ -185,8 +185,8 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
     h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
     h("div", { class: "columns" },
-      h("section", { class: "panel", "aria-label": "Verdicts" }, h("h2", {}, "Verdicts"), verdicts(row, says, at, player)),
-      h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(dues(whole), says), ledger(events))),
+      h("section", { class: "panel", "aria-label": "Violations" }, h("h2", {}, "Violations"), findings(row, clauseTexts, at, player)),
+      h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(dues(whole), clauseTexts), ledger(events))),
     pictures,
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
   return {
@@ -208,7 +208,7 @@ const pictureName = (/** @type {Answer} */ camera, /** @type {Player} */ player)
   (player.picture() < 0 ? `Camera ${camera.name}` : `Camera ${camera.name} · picture ${player.picture() + 1} of ${player.clip.frames.length}`);
 
 /** What can be done with the picture beside looking closer. */
-function pictureActions(/** @type {Answer} */ { camera, player, row, session, may, say }) {
+function pictureActions(/** @type {Answer} */ { camera, player, row, session, may, notify }) {
   const steps = [
     { name: "Previous picture", key: ",", work: () => player.stepPicture(-1), text: "‹|" },
     { name: "Next picture", key: ".", work: () => player.stepPicture(1), text: "|›" },
@@ -219,9 +219,9 @@ function pictureActions(/** @type {Answer} */ { camera, player, row, session, ma
     try {
       const at = Math.round(player.clip.from_ns + player.clip.frames[Math.max(0, player.picture())] + NEAR_NS);
       const name = await takeOut(query(path, { at: BigInt(at) }));
-      say(`Saved ${name}, signed. pitwatch snapshot verify checks it.`, "good");
+      notify(`Saved ${name}, signed. pitwatch snapshot verify checks it.`, "good");
     } catch (refused) {
-      say(`No snapshot: ${refused.message}.`, "bad");
+      notify(`No snapshot: ${refused.message}.`, "bad");
     }
   };
   return [...steps, { name: "Snapshot", key: "s", work: save }];
@@ -257,13 +257,13 @@ function controls(/** @type {Player} */ player) {
     h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), player.clip && [key(", .", "pictures"), key("+ −", "closer"), key("f", "full screen")], key("[ ]", "rounds")));
 }
 
-function verdicts(/** @type {Answer} */ row, /** @type {Clauses} */ says, /** @type {Map<number, number>} */ at, /** @type {Player} */ player) {
+function findings(/** @type {Answer} */ row, /** @type {Clauses} */ clauseTexts, /** @type {Map<number, number>} */ at, /** @type {Player} */ player) {
   const found = row.result?.violations ?? [];
   const items = row.result?.reviews ?? [];
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
   if (!found.length && !items.length) return h("p", { class: "good" }, "No mistake in this round.");
   return h("div", { class: "notes" },
-    found.map((/** @type {Answer} */ one) => mistake(one, says, at.get(one.seq) ?? null, () => seeIt(player, row, one.seq), row)),
+    found.map((/** @type {Answer} */ one) => mistake(one, clauseTexts, at.get(one.seq) ?? null, () => seeIt(player, row, one.seq), row)),
     items.map((/** @type {Answer} */ one) => item(one)));
 }
 
@@ -285,7 +285,7 @@ function ledger(/** @type {TableEvent[]} */ events) {
 function eventList(/** @type {TableEvent[]} */ events, /** @type {Player} */ player) {
   const rows = events.map((event) => h("li", { class: kind(event) },
     h("button", { type: "button", onclick: () => { player.pause(); player.go(event.at); } },
-      h("span", { class: "num seq" }, event.seq), h("time", { class: "num" }, fine(event.at)), h("span", {}, sentence(event)),
+      h("span", { class: "num seq" }, event.seq), h("time", { class: "num" }, fine(event.at)), h("span", {}, sentenceOf(event)),
       h("span", { class: "rests mono" }, rests(event)))));
   return {
     drawn: h("ol", { class: "events", tabindex: 0, "aria-label": "Events of the round" }, rows),

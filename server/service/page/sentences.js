@@ -1,5 +1,5 @@
-// What mistakes say, their amounts written as the house writes every other amount. The journal keeps
-// them in one plain form; the service tells the sentences that they are written by.
+// Descriptions of mistakes, with amounts in the format of the house. The journal keeps
+// them in one plain form; the service sends the patterns of their sentences.
 
 import { money, withPips } from "./words.js";
 
@@ -10,7 +10,7 @@ let shapes = [];
 
 const escaped = (/** @type {string} */ text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Take in the sentences that the service tells. */
+/** Take in the patterns from the service. */
 export function readSentences(/** @type {string[]} */ sentences) {
   shapes = sentences.map((one) => {
     const parts = one.split(/(\{amount\}|\{number\})/);

@@ -11,7 +11,7 @@ const field = (/** @type {string} */ label, /** @type {Record<string, any>} */ a
     hint && h("small", { id: `${id}-hint` }, hint));
 };
 
-/** Return a form that sends its fields to `work` and says in its own place why it was refused. */
+/** Return a form that sends its fields to `work` and shows the reason of a refusal in its own place. */
 export function form(/** @type {string} */ name, /** @type {Child[]} */ fields, /** @type {string} */ button, /** @type {(sent: Record<string, any>, drawn: Answer) => Promise<unknown>} */ work) {
   const fault = h("p", { class: "fault", role: "alert" });
   const send = h("button", { class: "main", type: "submit" }, button);
@@ -63,7 +63,7 @@ export function showSignIn(/** @type {{ main: HTMLElement, onDone: () => Promise
     }
     await onDone();
   });
-  put(main, h("section", { class: "gate" },
+  put(main, h("section", { class: "entrance" },
     h("h1", { class: "brand" }, "PITWATCH"),
     h("p", { class: "quiet" }, "Every card seen. Every payout proved."),
     drawn));
@@ -73,14 +73,14 @@ export function showSignIn(/** @type {{ main: HTMLElement, onDone: () => Promise
 const asksForCode = (/** @type {Answer} */ { status, problem }) => status === 401 && problem.needs === "code";
 
 /** Draw the page of one's own account. */
-export function showOwn(/** @type {PageContext} */ { main, me, say, signOut }) {
+export function showOwn(/** @type {PageContext} */ { main, me, notify, signOut }) {
   const change = form("Change your password", [
     h("input", { type: "text", name: "name", value: me.name, autocomplete: "username", hidden: true, "aria-hidden": "true", tabindex: -1 }),
     field("Password now", { name: "old", type: "password", autocomplete: "current-password" }),
     field("New password", { name: "new", type: "password", autocomplete: "new-password", minlength: 12 }, "12 characters or more, not easily guessed and not used before."),
   ], "Change it", async (sent) => {
     await post("/api/me/password", { old: sent.old, new: sent.new });
-    say("Changed. Sign in with the new password.", "good");
+    notify("Changed. Sign in with the new password.", "good");
     await signOut();
   });
   const due = me.password === "due" && h("p", { class: "notice", role: "status" }, "Your password is temporary or expired: change it before anything else.");
@@ -89,40 +89,40 @@ export function showOwn(/** @type {PageContext} */ { main, me, say, signOut }) {
       h("button", { type: "button", onclick: signOut }, "Sign out")),
     h("div", { class: "columns" },
       h("section", { class: "panel" }, h("h2", {}, "Password"), due, h("p", { class: "quiet" }, "This ends every session and every token of the account."), change),
-      h("section", { class: "panel" }, h("h2", {}, "Second factor"), secondFactor(me, say, signOut))));
+      h("section", { class: "panel" }, h("h2", {}, "Second factor"), secondFactor(me, notify, signOut))));
 }
 
-function secondFactor(/** @type {Person} */ me, /** @type {Say} */ say, /** @type {() => Promise<void>} */ signOut) {
+function secondFactor(/** @type {Person} */ me, /** @type {Notify} */ notify, /** @type {() => Promise<void>} */ signOut) {
   const place = h("div", {});
-  if (me.second_factor === "on") drawFactorOn(place, say, signOut);
-  else drawFactorOff(place, say);
+  if (me.second_factor === "on") drawFactorOn(place, notify, signOut);
+  else drawFactorOff(place, notify);
   return place;
 }
 
 const password = () => field("Your password", { name: "password", type: "password", autocomplete: "current-password" });
 
-function drawFactorOff(/** @type {HTMLElement} */ place, /** @type {Say} */ say) {
+function drawFactorOff(/** @type {HTMLElement} */ place, /** @type {Notify} */ notify) {
   put(place, h("p", { class: "quiet" }, "A code from an authenticator app, required at sign-in."),
-    form("Set up an authenticator", [password()], "Set it up", async (sent) => enrol(place, await post("/api/me/second-factor", sent), say)));
+    form("Set up an authenticator", [password()], "Set it up", async (sent) => enrol(place, await post("/api/me/second-factor", sent), notify)));
 }
 
-function drawFactorOn(/** @type {HTMLElement} */ place, /** @type {Say} */ say, /** @type {() => Promise<void>} */ signOut) {
+function drawFactorOn(/** @type {HTMLElement} */ place, /** @type {Notify} */ notify, /** @type {() => Promise<void>} */ signOut) {
   put(place, h("p", {}, h("span", { class: "good" }, "On."), " Sign-in requires a code."),
     form("Turn it off", [password(), field("Code", { name: "code", autocomplete: "one-time-code", minlength: 6, maxlength: 40 }, "Six digits, or one of your recovery codes.")], "Turn it off", async (sent) => {
       await post("/api/me/second-factor/removal", sent);
-      say("The second factor is off.", "good");
+      notify("The second factor is off.", "good");
       await signOut();
     }));
 }
 
-function enrol(/** @type {HTMLElement} */ place, /** @type {Answer} */ made, /** @type {Say} */ say) {
+function enrol(/** @type {HTMLElement} */ place, /** @type {Answer} */ made, /** @type {Notify} */ notify) {
   put(place,
     h("p", {}, "Enter this secret in your authenticator, or open the link on the device that has it; then confirm with its code."),
     h("p", { class: "mono secret" }, made.secret), h("p", {}, h("a", { href: made.uri }, "Open in an authenticator")),
     form("Confirm", [field("Code", { name: "code", inputmode: "numeric", autocomplete: "one-time-code", minlength: 6, maxlength: 8 })],
       "Confirm", async (sent) => {
         const { codes } = await post("/api/me/second-factor/confirmation", sent);
-        say("The second factor is on.", "good");
+        notify("The second factor is on.", "good");
         put(place, h("p", {}, "On. Keep these recovery codes; each works once and they are not shown again."),
           h("ul", { class: "mono codes" }, codes.map((/** @type {string} */ one) => h("li", {}, one))));
       }));

@@ -7,8 +7,8 @@ import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, dues, newTable, standing, tableOf } from "./table_state.js";
-import { amountsOf, clock, deviceName, kind, moment, momentAndAge, say as sentence, signed, tone } from "./words.js";
-import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
+import { amountsOf, clock, deviceName, kind, moment, momentAndAge, sentenceOf, signed, tone } from "./words.js";
+import { clauses, item, mistake, moneyTable, reports } from "./findings.js";
 
 const TICKER = 60;
 const EVERY_MS = 20_000;
@@ -20,19 +20,19 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   const found = await ask(paths.table(name), { signal });
   amountsOf(name);
   /** @type {any} */
-  const page = { name, found, may, state: newTable(), phase: found.now.phase, said: [], stream: "waiting", felt: null, picture: null };
+  const page = { name, found, may, state: newTable(), phase: found.now.phase, ticker: [], stream: "waiting", felt: null, picture: null };
   if (!may("see_rounds")) {
     put(main, heading(page, false), health(found.now));
     return;
   }
   const { session } = found.now;
-  const [footage, events, says] = await Promise.all([footageOf(session, null, signal), begun(found.now, signal), clauses()]);
+  const [footage, events, clauseTexts] = await Promise.all([footageOf(session, null, signal), begun(found.now, signal), clauses()]);
   page.state = tableOf(events);
-  page.said = events.filter(isTold).slice(-TICKER).reverse();
+  page.ticker = events.filter(isTickerEvent).slice(-TICKER).reverse();
   page.footage = footage;
   const last = events.at(-1)?.seq ?? found.now.last_seq;
   const places = frame(main, page, footage);
-  const draw = painting(() => drawAll(places, page, says));
+  const draw = painting(() => drawAll(places, page, clauseTexts));
   /** @type {number | undefined} */
   let soon;
   const lookAgain = async () => {
@@ -45,7 +45,7 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   const end = follow({ [session]: last }, (_, event, phase) => {
     page.state = after(page.state, event);
     page.phase = phase ?? page.phase;
-    if (isTold(event)) page.said = [event, ...page.said].slice(0, TICKER);
+    if (isTickerEvent(event)) page.ticker = [event, ...page.ticker].slice(0, TICKER);
     if (OF_DEVICES.has(event.type)) soon ??= setTimeout(lookAgain, SOON_MS);
     draw();
   }, (stream) => { page.stream = stream; draw(); });
@@ -55,7 +55,7 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   draw();
 }
 
-const isTold = (/** @type {TableEvent} */ event) => FACTS.has(kind(event));
+const isTickerEvent = (/** @type {TableEvent} */ event) => FACTS.has(kind(event));
 
 /** The events of the round in play, or of the last one, with what came before it. */
 async function begun(/** @type {Answer} */ now, /** @type {AbortSignal} */ signal) {
@@ -80,25 +80,25 @@ function frame(/** @type {HTMLElement} */ main, /** @type {Answer} */ page, /** 
   return places;
 }
 
-function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {Answer} */ page, /** @type {Clauses} */ says) {
+function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {Answer} */ page, /** @type {Clauses} */ clauseTexts) {
   const { state } = page;
   put(places.head, heading(page, true));
   put(places.felt, drawFelt(state, page.phase, page.footage.layout));
   page.picture?.show(state);
-  put(places.found, verdictsOf(state, says, page.found.now.session));
+  put(places.found, findingsOf(state, clauseTexts, page.found.now.session));
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
-    state.settled ? moneyTable(dues(state), says) : h("p", { class: "quiet" }, "Shown when the round settles."));
+    state.settled ? moneyTable(dues(state), clauseTexts) : h("p", { class: "quiet" }, "Shown when the round settles."));
   put(places.health, h("h2", {}, "Devices"), health(asOf(page)));
-  put(places.ticker, page.said.map((/** @type {TableEvent} */ event) => h("li", { class: kind(event) },
-    h("time", { class: "num" }, clock(event.at)), h("span", {}, sentence(event)))));
+  put(places.ticker, page.ticker.map((/** @type {TableEvent} */ event) => h("li", { class: kind(event) },
+    h("time", { class: "num" }, clock(event.at)), h("span", {}, sentenceOf(event)))));
 }
 
-function verdictsOf(/** @type {Table} */ state, /** @type {Clauses} */ says, /** @type {string} */ session) {
+function findingsOf(/** @type {Table} */ state, /** @type {Clauses} */ clauseTexts, /** @type {string} */ session) {
   const found = state.settled?.violations ?? [];
-  return [...found.map((/** @type {Answer} */ one) => mistake(one, says, null, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((/** @type {Answer} */ one) => item(one))];
+  return [...found.map((/** @type {Answer} */ one) => mistake(one, clauseTexts, null, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((/** @type {Answer} */ one) => item(one))];
 }
 
-/** The session as it was told last, with what the stream has brought since. */
+/** The session as last received, with what the stream has brought since. */
 const asOf = (/** @type {Answer} */ page) => ({
   ...page.found.now, last_seq: Math.max(page.found.now.last_seq, page.state.seq),
   last_at: Math.max(page.found.now.last_at ?? 0, page.state.at ?? 0) || null,

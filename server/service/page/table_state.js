@@ -1,4 +1,4 @@
-// The felt as facts say it is. Pure: the same events give the same table, live or replayed.
+// The felt according to the facts. Pure: the same events give the same table, live or replayed.
 //
 // A table is { round, decks, lastRound, seats, spots, dealer, tracks, settled, reviews,
 // seq, at }. A spot is { wager, insurance, side, hands, paid, acted }; a hand is
@@ -18,7 +18,7 @@ export const after = (/** @type {Table} */ table, /** @type {TableEvent} */ even
 /** The table after `events`, which are in the order of `seq`. */
 export const tableOf = (/** @type {TableEvent[]} */ events) => events.reduce(taken, newTable());
 
-/** Judged or decided later: what they say is of the table, their time is not. */
+/** Judged or decided later: their content is about the table, their time is not. */
 const AFTERWARDS = new Set(["review_resolved", "round_settled", "review_raised", "ledger_posted"]);
 
 function taken(/** @type {Table} */ table, /** @type {TableEvent} */ event) {

@@ -1,7 +1,7 @@
 // A round's events along its time, with a slider to go through them.
 
 import { h, s } from "./dom.js";
-import { fine, kind, say, span } from "./words.js";
+import { fine, kind, sentenceOf, span } from "./words.js";
 
 const LANES = ["mark", "act", "money", "card", "sensed", "fault", "doubt", "judgement"];
 /** @type {Record<string, number>} */
@@ -18,7 +18,7 @@ export function timeLine(/** @type {{ events: TableEvent[], from: number, to: nu
   const now = s("line", { class: "now", y1: 0, y2: HEIGHT });
   const ticks = events.filter((event) => event.type !== "ledger_posted").map((event) =>
     s("rect", { class: `tick ${kind(event)}`, x: x(event.at) - 1.5, y: 6 + (ROW[kind(event)] ?? 4) * 13, width: 3, height: 11, rx: 1 },
-      s("title", {}, `${fine(event.at)} ${say(event)}`)));
+      s("title", {}, `${fine(event.at)} ${sentenceOf(event)}`)));
   const marks = flags.map((flag) =>
     s("path", { class: "flag", d: `M${x(flag)} ${HEIGHT}l-6 9h12z` }));
   const slider = h("input", {
@@ -43,5 +43,5 @@ export function timeLine(/** @type {{ events: TableEvent[], from: number, to: nu
 export const legend = () =>
   h("ul", { class: "legend" }, LANES.map((lane) => h("li", { class: lane }, {
     mark: "round", act: "players", money: "chips", card: "cards", sensed: "sensors", fault: "faults",
-    doubt: "to decide", judgement: "verdicts",
+    doubt: "to decide", judgement: "settlements",
   }[lane])));

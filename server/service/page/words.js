@@ -80,7 +80,7 @@ export function span(/** @type {number} */ seconds) {
   return `${minutes}:${(seconds - minutes * 60).toFixed(1).padStart(4, "0")}`;
 }
 
-/** How long ago something was, in its two or three most telling letters. */
+/** How long ago something was, in two or three letters. */
 export function ago(/** @type {number} */ at, /** @type {number} */ now) {
   if (at === null) return "never";
   const seconds = Math.max(0, (now - at) / 1e9);
@@ -102,14 +102,14 @@ export const counted = (/** @type {number} */ number, /** @type {string} */ one,
 export const place = (/** @type {string | number} */ to, hand = 0) =>
   to === "dealer" ? "dealer" : `spot ${to}${hand ? `, hand ${hand + 1}` : ""}`;
 
-/** A device's name as people say it: `camera:overhead` is the camera overhead. */
+/** A device's name for people: `camera:overhead` is the camera overhead. */
 export const deviceName = (/** @type {string} */ source) => source.replace(":", " ");
 
 /** @type {Record<string, string>} */
 const CIRCLES = { 0: "", I: ", insurance", S: ", side wager" };
 
 /** @type {Record<string, (e: TableEvent) => string>} */
-const SAYINGS = {
+const SENTENCES = {
   shoe_started: (e) => `Fresh shoe, ${counted(e.decks, "deck")}`,
   card_burned: (e) => `Burned ${e.card ? cardText(e.card) : "a card"}`,
   card_boxed: (e) => `Boxed card ${e.card ? cardText(e.card) : ""}`,
@@ -144,15 +144,15 @@ const SAYINGS = {
   camera_fault: (e) => `${deviceName(e.source)}: ${e.kind}`,
   camera_recovered: (e) => `${deviceName(e.source)} has recovered (${e.kind})`,
   plate_read: (e) => `Plate at spot ${e.spot}${CIRCLES[e.circle] ?? `, hand ${Number(e.circle) + 1}`}: ${money(e.amount)}`,
-  console_entry: (e) => `${deviceName(e.source)} enters${e.fact ? `: ${say(e.fact)}` : ""}`,
+  console_entry: (e) => `${deviceName(e.source)} enters${e.fact ? `: ${sentenceOf(e.fact)}` : ""}`,
   clock_anchored: (e) => `${deviceName(e.source)} has its clock set`,
   clock_synchronisation: (e) => `Host's clock: ${e.state}`,
   clock_compared: () => "Host's clock differs from the table's",
 };
 
-/** Say in a line what an event tells. */
-export const say = (/** @type {TableEvent} */ event) => {
-  const line = (SAYINGS[event.type] ?? ((e) => spoken(e.type)))(event);
+/** Describe an event in a line. */
+export const sentenceOf = (/** @type {TableEvent} */ event) => {
+  const line = (SENTENCES[event.type] ?? ((e) => spoken(e.type)))(event);
   return line[0].toUpperCase() + line.slice(1);
 };
 
@@ -166,5 +166,5 @@ const KINDS = {
   player_acted: "act", cards_touched: "act", player_seated: "act", player_left: "act",
 };
 
-/** What sort of event it is; `sensed` is what one sensor said. */
+/** What sort of event it is; `sensed` is what one sensor reported. */
 export const kind = (/** @type {TableEvent} */ event) => KINDS[event.type] ?? "sensed";

@@ -34,7 +34,7 @@ async def counted(request: Request, name: str, work: Callable[[Accounts], T]) ->
 
 
 async def note_sign_in(request: Request, name: str, how: str) -> None:
-    """Count an attempt to sign in, and write it down."""
+    """Count an attempt to sign in, and record it."""
     services_of(request).meters.sign_ins.labels(how).inc()
     outcome: Outcome = "done" if how == "done" else "refused"
     target = "" if how in {"done", "wrong"} else how

@@ -1,4 +1,4 @@
-"""The clauses and sentences of verdicts, for reading them in words."""
+"""The clauses and sentences of violations, for display."""
 
 from fastapi import APIRouter, Response
 
@@ -13,7 +13,7 @@ router = APIRouter()
 
 @router.get("/api/clauses", **guarded(Right.SEE_TABLES, tuple[Clause, ...], action=None))
 async def clauses() -> Response:
-    """List every clause of verdicts, in our words."""
+    """List every clause in Pitwatch's wording."""
     return give(tuple(CLAUSES.values()))
 
 

@@ -122,8 +122,8 @@ async def approve_decision(
 ) -> Response:
     """Approve or decline a proposed decision as the second person.
 
-    The proposer can withdraw it, but cannot approve it, with any token or session. Whoever approves
-    names the proposal, so that none takes its place after that person read it.
+    The proposer can withdraw it, but cannot approve it, with any token or session. The approving
+    person names the proposal, so that none takes its place after that person read it.
     """
     async with _turn(request):
         session, row = the_round(request, incident)

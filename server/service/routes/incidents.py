@@ -243,7 +243,7 @@ class QueueFeed(Feed):
         self._queue = services_of(connection).queue
         if after is None:
             self._after = self._queue.number
-        else:  # a greater number is another service's: what is kept is told again
+        else:  # a greater number is another service's: the kept incidents are sent again
             self._after = after if after <= self._queue.number else 0
 
     async def pieces(self, idle_ns: int) -> AsyncIterator[Piece | None]:

@@ -197,7 +197,7 @@ interface PageOfConsole {
 }
 
 type May = (right: string) => boolean;
-type Say = (text: string, tone?: string) => void;
+type Notify = (text: string, tone?: string) => void;
 type During = (signal: AbortSignal, work: () => unknown) => void;
 
 /** What a page is given. */
@@ -205,14 +205,14 @@ interface PageContext {
   main: HTMLElement;
   me: Person;
   rest: any[];
-  say: Say;
+  notify: Notify;
   may: May;
   onLeave: During;
   onReturn: During;
   signOut: () => Promise<void>;
 }
 
-/** What each clause says, by its id. */
+/** The text of each clause, by its id. */
 type Clauses = Record<string, string>;
 
 /** Anything that an element may hold; null and false are left out. */

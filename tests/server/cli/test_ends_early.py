@@ -1,4 +1,4 @@
-"""A command that ends early says so in one line and leaves nothing behind."""
+"""A command that ends early reports it in one line and leaves nothing behind."""
 
 import os
 import signal
@@ -83,7 +83,7 @@ def test_a_reader_that_has_enough_ends_the_command(facts: Path, tmp_path: Path, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_behind_stdout_is_told(facts: Path) -> None:
+def test_a_full_disk_behind_stdout_is_reported(facts: Path) -> None:
     ran = shell('pitwatch settle "$1" -r kansas-shoe --json > /dev/full', facts)
     assert ran.returncode == Exit.REFUSED
     assert "not everything was printed (No space left on device)" in one_line(ran.stderr)
@@ -164,9 +164,9 @@ def test_a_signal_ends_every_process_and_removes_every_file(
         until(lambda: any(temporary.glob("pitwatch-*/*.journal")))
         children = children_of(process.pid)
         process.send_signal(by)
-        _, told = process.communicate(timeout=30)
+        _, printed = process.communicate(timeout=30)
     assert process.returncode == -by
-    assert one_line(told) == f"pitwatch: ended by {by.name}"
+    assert one_line(printed) == f"pitwatch: ended by {by.name}"
     assert len(children) >= 2
     until(lambda: not any(map(is_alive, children)))
     assert list(temporary.iterdir()) == []
@@ -180,8 +180,8 @@ def test_a_simulation_that_is_ended_leaves_no_folder(tmp_path: Path) -> None:
     with started(*run, temporary=tmp_path) as process:
         until(lambda: any(place.glob(".evening.*")))
         process.terminate()
-        _, told = process.communicate(timeout=30)
-    assert "pitwatch: ended by SIGTERM" in told
+        _, printed = process.communicate(timeout=30)
+    assert "pitwatch: ended by SIGTERM" in printed
     assert list(place.iterdir()) == []
 
 

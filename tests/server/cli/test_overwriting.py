@@ -53,8 +53,8 @@ def test_a_file_that_exists_is_refused_and_overwritten_with_force(
     out.write_bytes(KEPT)
     before = set(tmp_path.iterdir())
     assert ran(*asked) == Exit.REFUSED
-    told = capsys.readouterr().err
-    assert f"{out}: the file exists already. Name a new file, or overwrite" in told
+    error = capsys.readouterr().err
+    assert f"{out}: the file exists already. Name a new file, or overwrite" in error
     assert out.read_bytes() == KEPT
     assert ran(*asked, "--force") in (Exit.CLEAN, Exit.FINDINGS)
     assert out.read_bytes() != KEPT

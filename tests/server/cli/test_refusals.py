@@ -1,4 +1,4 @@
-"""A refusal lists what a field may be, and says that nothing was applied only where that is so."""
+"""A refusal lists a field's values, and states that nothing was applied only where that is so."""
 
 import io
 import sys
@@ -56,9 +56,9 @@ def test_the_syntax_of_a_map_is_shown_with_what_was_typed(
     value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["rulebooks", "show", "home", "--set", f"multi_spot_min_multiple={value}"]) == 2
-    told = capsys.readouterr().err
-    assert "expected pairs SPOTS:MULTIPLE such as 2:2,3:5, or none" in told
-    assert f"found {value!r}" in told
+    error = capsys.readouterr().err
+    assert "expected pairs SPOTS:MULTIPLE such as 2:2,3:5, or none" in error
+    assert f"found {value!r}" in error
 
 
 def test_a_sheet_shows_how_a_map_is_set(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,8 +74,8 @@ def test_a_round_number_leaves_room_to_count_on(
     file.write_text(last + '{"type":"round_closed"}\n', "utf-8")
     out = tmp_path / "out.parquet"
     assert run(["settle", str(file), *RULES, "--out", str(out)]) == Exit.REFUSED
-    (told,) = capsys.readouterr().err.splitlines()
-    assert "field 'round': expected a whole number, at most 4611686018427387904" in told
+    (error,) = capsys.readouterr().err.splitlines()
+    assert "field 'round': expected a whole number, at most 4611686018427387904" in error
     assert not out.exists()
 
 
@@ -84,7 +84,7 @@ def settled_from_stdin(content: bytes, monkeypatch: pytest.MonkeyPatch) -> int:
     return run(["settle", "-", *RULES, "--json"])
 
 
-def test_rounds_settled_before_a_bad_line_are_told(
+def test_rounds_settled_before_a_bad_line_are_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content = lines(evening(200)) + b'{"type":"nothing"}\n'

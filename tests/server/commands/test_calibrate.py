@@ -20,7 +20,7 @@ from simulation.session import Settings, prepare, simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal
 from stream.recording import read_session
-from tests.server.table.test_replay import Told
+from tests.server.table.test_replay import TimedTruthReader
 from tests.vision.stage import layout
 from vision.felt import felt_of
 from vision.markers import pattern
@@ -54,14 +54,14 @@ def test_a_session_filmed_through_a_bulging_lens_is_exact_by_the_pose_found(
     session = copytree(filmed, tmp_path / "session")
     video, table = str(session / "overhead.mp4"), str(session / "layout.toml")
     assert run(["calibrate", video, table, "--session", str(session), "--json"]) == 0
-    told = msgspec.json.decode(capsys.readouterr().out)
-    assert told["error_mm"] < 1
+    found = msgspec.json.decode(capsys.readouterr().out)
+    assert found["error_mm"] < 1
     (camera,) = read_session(session).cameras
     assert camera.pose is not None
     assert camera.pose != Lens(layout(), BENT.look).pose()
     assert camera.pose.distortion[0] == pytest.approx(-0.25, abs=0.06)
     clock = ReplayClock(BENT.start_ns, None)
-    reader = Told(prepare(BENT), camera, clock)
+    reader = TimedTruthReader(prepare(BENT), camera, clock)
     with Journal.in_memory() as journal:
         replayed = replay(
             ReplayOptions(session), journal, lambda: reader, Stopwatch(lambda: 0), clock=clock
@@ -104,9 +104,9 @@ def test_points_clicked_in_a_file_stand_for_markers(
     points.write_text("# x, y = what\n" + "\n".join(clicks(EIGHT)) + "\n")
     video = str(filmed / "overhead.mp4")
     assert run(["calibrate", video, "five-spots", "--points", str(points), "--json"]) == 0
-    told = msgspec.json.decode(capsys.readouterr().out)
-    assert [point["name"] for point in told["points"]] == list(EIGHT)
-    assert told["error_mm"] < 1
+    found = msgspec.json.decode(capsys.readouterr().out)
+    assert [point["name"] for point in found["points"]] == list(EIGHT)
+    assert found["error_mm"] < 1
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_what_cannot_be_done_is_refused_in_a_line(
     filmed: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
 ) -> None:
     assert run(["calibrate", str(filmed / "overhead.mp4"), "five-spots", *arguments]) == 2
-    said = capsys.readouterr()
-    assert complaint in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    printed = capsys.readouterr()
+    assert complaint in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
 
 
 def test_markers_are_printed_in_their_true_size(

@@ -24,7 +24,7 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shelf(photographs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(photographs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("decks") / "ours"
     files = [str(file) for file in sorted(photographs.iterdir())]
     assert run(["decks", "learn", "jumbo", *files, "--library", str(folder), "--json"]) == 3
@@ -35,17 +35,17 @@ def printed(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_what_is_still_lacking_is_said(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["decks", "check", "jumbo", "--library", str(shelf), "--json"]) == 3
+def test_what_is_still_missing_is_listed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["decks", "check", "jumbo", "--library", str(library), "--json"]) == 3
     (deck,) = printed(capsys)
     assert deck["lacking"] == [str(card) for card in DECK if str(card) not in CARDS]
     assert (deck["backs"], deck["four_indices"], deck["sound"]) == (1, False, False)
 
 
 def test_each_card_names_the_picture_it_was_learnt_from(
-    shelf: Path, capsys: pytest.CaptureFixture[str]
+    library: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["decks", "show", "jumbo", "--library", str(shelf), "--json"]) == 0
+    assert run(["decks", "show", "jumbo", "--library", str(library), "--json"]) == 0
     (deck,) = printed(capsys)
     pictures = deck["pictures"]
     assert isinstance(pictures, dict)
@@ -55,17 +55,17 @@ def test_each_card_names_the_picture_it_was_learnt_from(
 
 
 def test_a_deck_that_lacks_cards_is_not_read_by(
-    shelf: Path, photographs: Path, capsys: pytest.CaptureFixture[str]
+    library: Path, photographs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     image = str(photographs / "AS.jpg")
-    assert run(["read", image, "--deck", "jumbo", "--library", str(shelf)]) == 2
+    assert run(["read", image, "--deck", "jumbo", "--library", str(library)]) == 2
     assert "still lacks" in capsys.readouterr().err
 
 
 def test_a_deck_that_nobody_learnt_is_refused_with_those_there_are(
-    shelf: Path, capsys: pytest.CaptureFixture[str]
+    library: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["decks", "show", "other", "--library", str(shelf)]) == 2
+    assert run(["decks", "show", "other", "--library", str(library)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "choose one of: jumbo" in printed.err
@@ -75,11 +75,11 @@ def test_a_name_that_is_no_file_name_is_refused(
     photographs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     image = str(photographs / "AS.jpg")
-    assert run(["decks", "learn", "../out", image, "--library", str(tmp_path / "shelf")]) == 2
+    assert run(["decks", "learn", "../out", image, "--library", str(tmp_path / "library")]) == 2
     assert "not a valid deck name" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_decks_are_listed(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["decks", "list", "--library", str(shelf), "--json"]) == 0
+def test_decks_are_listed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["decks", "list", "--library", str(library), "--json"]) == 0
     assert [deck["deck"] for deck in printed(capsys)] == ["jumbo"]

@@ -54,16 +54,16 @@ def test_every_process_of_many_writes_alike(
 ) -> None:
     facts.with_name("more.jsonl").write_text(BLACKJACK)
     house(facts.parent, 'currency = "JPY"')
-    told = printed(capsys, "settle", str(facts.parent), *RULES, "--jobs", "2")
-    assert told.count("house -1,500") == 2
-    assert "15.00" not in told
+    text = printed(capsys, "settle", str(facts.parent), *RULES, "--jobs", "2")
+    assert text.count("house -1,500") == 2
+    assert "15.00" not in text
 
 
 def test_resettle_writes_amounts_as_the_house_does(
     facts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     yen = house(facts.parent, 'currency = "JPY"', "yen.toml")
-    told = printed(
+    text = printed(
         capsys,
         "resettle",
         str(facts),
@@ -75,8 +75,8 @@ def test_resettle_writes_amounts_as_the_house_does(
         "--house",
         str(yen),
     )
-    assert "-1,200" in told
-    assert "12.00" not in told
+    assert "-1,200" in text
+    assert "12.00" not in text
 
 
 def test_the_variable_names_the_house(
@@ -96,21 +96,21 @@ def test_json_is_whole_minor_units_whatever_the_house(
 def test_a_house_at_fault_is_one_line(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = house(facts.parent, 'zone = "Paris"')
     assert run(["settle", str(facts), *RULES]) == Exit.REFUSED
-    told = capsys.readouterr().err
-    assert told.startswith(f"pitwatch: {wrong}:1: field 'zone': expected an IANA time zone")
-    assert told.count("\n") == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"pitwatch: {wrong}:1: field 'zone': expected an IANA time zone")
+    assert error.count("\n") == 1
 
 
-def test_replay_keeps_the_sessions_currency_and_says_that_the_house_has_another(
+def test_replay_keeps_the_sessions_currency_and_reports_that_the_house_has_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = tmp_path / "evening"
     simulate(Settings(rounds=1, seed=3, video=False), session)
     euros = house(tmp_path, 'locale = "de-DE"\ncurrency = "EUR"')
-    told = printed(capsys, "replay", str(session), "--house", str(euros))
-    assert "amounts are in USD, the table's currency; the house's is EUR" in told
+    text = printed(capsys, "replay", str(session), "--house", str(euros))
+    assert "amounts are in USD, the table's currency; the house's is EUR" in text
     description = session / "session.toml"
     description.write_text(description.read_text().replace('"USD"', '"JPY"'))
-    told = printed(capsys, "replay", str(session), "--house", str(euros))
-    assert "amounts are in JPY" in told
-    assert not re.search(r"\d,\d\d\b", told.partition("amounts are in")[0])
+    text = printed(capsys, "replay", str(session), "--house", str(euros))
+    assert "amounts are in JPY" in text
+    assert not re.search(r"\d,\d\d\b", text.partition("amounts are in")[0])

@@ -29,13 +29,13 @@ def folder(tmp_path: Path, capsys: Capture) -> Path:
 
 
 def test_keys_are_made_once_and_exported_again(tmp_path: Path, capsys: Capture) -> None:
-    said = []
+    printed = []
     for _ in range(2):
         assert run(["journal", "keys", str(tmp_path / "07.key"), "--json"]) == 0
-        said.append(json.loads(capsys.readouterr().out))
-    assert [each["made"] for each in said] == [True, False]
-    assert said[0]["key"] == said[1]["key"]
-    assert said[0]["public"] == str(tmp_path / "07.key.pub.pem")
+        printed.append(json.loads(capsys.readouterr().out))
+    assert [each["made"] for each in printed] == [True, False]
+    assert printed[0]["key"] == printed[1]["key"]
+    assert printed[0]["public"] == str(tmp_path / "07.key.pub.pem")
     assert stat.S_IMODE((tmp_path / "07.key").stat().st_mode) == 0o600
     assert b"PRIVATE" not in (tmp_path / "07.key.pub.pem").read_bytes()
 
@@ -50,9 +50,9 @@ def test_another_public_key_is_not_written_over(folder: Path, capsys: Capture) -
 def test_a_journal_is_proved_by_the_tables_public_key(folder: Path, capsys: Capture) -> None:
     command = ["journal", "verify", str(folder / "07.journal"), "--key"]
     assert run([*command, str(folder / "07.key.pub.pem"), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["entries"], said["signed"], said["sealed"]) == (3, 3, True)
-    assert said["keys"] == said["keys_given"]
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["entries"], printed["signed"], printed["sealed"]) == (3, 3, True)
+    assert printed["keys"] == printed["keys_given"]
 
 
 def test_another_tables_key_proves_nothing(folder: Path, capsys: Capture) -> None:
@@ -65,7 +65,7 @@ def test_another_tables_key_proves_nothing(folder: Path, capsys: Capture) -> Non
     assert "signed by another key" in printed.err
 
 
-def test_without_a_key_it_is_said_that_anyone_may_have_signed(
+def test_without_a_key_a_warning_states_that_anyone_may_have_signed(
     folder: Path, capsys: Capture
 ) -> None:
     assert run(["journal", "verify", str(folder / "07.journal")]) == 0
@@ -78,8 +78,8 @@ def test_a_backup_verifies_as_the_journal_does(folder: Path, capsys: Capture) ->
     copy = folder / "backup" / "07.journal"
     copy.parent.mkdir()
     assert run(["journal", "backup", str(folder / "07.journal"), str(copy), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["file"], said["entries"], said["sealed"]) == (str(copy), 3, True)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["file"], printed["entries"], printed["sealed"]) == (str(copy), 3, True)
     assert run(["journal", "verify", str(copy), "--key", str(folder / "07.key.pub.pem")]) == 0
 
 

@@ -32,13 +32,13 @@ def journal(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_intact_journal_is_said_to_be_so(
+def test_an_intact_journal_is_reported_as_intact(
     journal: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["journal", "verify", str(journal), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["entries"] == 3
-    assert said["sealed"] is True
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["entries"] == 3
+    assert printed["sealed"] is True
 
 
 def test_one_flipped_byte_is_one_line_and_exit_2(
@@ -216,10 +216,10 @@ def test_an_archive_of_a_killed_table_comes_to_a_definite_answer(
 def test_what_a_checkpoint_of_before_covers_of_a_tail_is_proven(
     signed: Path, capsys: Capture
 ) -> None:
-    told, path = signed / "sent", signed / "late.journal"
+    target, path = signed / "sent", signed / "late.journal"
 
     def send(checkpoint: Checkpoint) -> None:
-        told.write_bytes(msgspec.json.encode(checkpoint))
+        target.write_bytes(msgspec.json.encode(checkpoint))
 
     unsigned = Checkpoints(None, SimulatedClock(5), entries=10, send=send)
     with Journal.create(path, unsigned, "BJ-07") as journal:
@@ -227,25 +227,25 @@ def test_what_a_checkpoint_of_before_covers_of_a_tail_is_proven(
     with Journal.open(path) as journal:
         journal.append(RoundOpened(round=11))
     signer = Signer.read(signed / "07.key")
-    (before,) = read_checkpoints(told)
+    (before,) = read_checkpoints(target)
     signature = signer.sign(before.seq, before.at, bytes.fromhex(before.head), before.identity)
     own = msgspec.structs.replace(before, key=signer.public.hex(), signature=signature.hex())
     with Journal.open(path, Checkpoints(signer, SimulatedClock(6))):
         pass
     assert verify(signed, journal="late.journal") == 3
-    told.write_bytes(msgspec.json.encode(own) + b"\n")
+    target.write_bytes(msgspec.json.encode(own) + b"\n")
     capsys.readouterr()
-    verify(signed, "--against", told, journal="late.journal")
+    verify(signed, "--against", target, journal="late.journal")
     assert "entry 11 is signed by a restart" in " ".join(capsys.readouterr().out.split())
 
 
-def test_an_archived_journal_says_that_its_log_was_missing(signed: Path, capsys: Capture) -> None:
+def test_an_archived_journal_records_its_missing_log(signed: Path, capsys: Capture) -> None:
     killed_table(signed, 25)
     path = signed / "BJ-07.journal"
     path.with_name("BJ-07.journal-wal").unlink()
     (signed / "archive").mkdir()
     capsys.readouterr()
     assert run(["journal", "archive", str(path), str(signed / "archive"), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert len(said["log_missing_after"]) == 1
-    assert run(["journal", "verify", said["file"]]) == 3
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["log_missing_after"]) == 1
+    assert run(["journal", "verify", printed["file"]]) == 3

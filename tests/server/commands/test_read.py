@@ -27,14 +27,14 @@ def test_a_photograph_is_read_into_the_fixed_shape(
 ) -> None:
     drawn = tmp_path / "drawn"
     assert run(["read", str(photo), str(photo), "--json", "--annotate", str(drawn)]) == 0
-    said, again = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    assert list(said) == ["image", "cards", "doubtful", "backs", "ms"]
-    assert said["image"] == str(photo)
-    assert said["cards"] or said["doubtful"]
-    for card in said["cards"]:
+    printed, again = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert list(printed) == ["image", "cards", "doubtful", "backs", "ms"]
+    assert printed["image"] == str(photo)
+    assert printed["cards"] or printed["doubtful"]
+    for card in printed["cards"]:
         assert 0 < card["p"] <= 1
         assert [len(corner) for corner in card["corners_px"]] == [2, 2, 2, 2]
-    assert {**said, "ms": 0} == {**again, "ms": 0}
+    assert {**printed, "ms": 0} == {**again, "ms": 0}
     assert (drawn / "table.read.jpg").read_bytes().startswith(b"\xff\xd8")
 
 
@@ -54,7 +54,7 @@ def test_no_two_images_are_drawn_to_one_file(images: list[str]) -> None:
     assert len(set(names.values())) == len(names) == len(set(images))
 
 
-def test_a_folder_for_drawings_that_cannot_be_made_is_told(
+def test_a_folder_for_drawings_that_cannot_be_made_is_reported(
     photo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["read", str(photo), "--annotate", str(photo / "drawn")]) == 2

@@ -150,9 +150,9 @@ def test_an_unknown_rulebook(session: Path, refused: Callable[[], str]) -> None:
 
 def test_a_deck_that_nobody_learnt(session: Path, refused: Callable[[], str]) -> None:
     edit(session / "session.toml", "decks = []", 'decks = ["bee-red"]')
-    told = refused()
-    assert "no deck is called 'bee-red'" in told
-    assert "pitwatch decks learn" in told
+    message = refused()
+    assert "no deck is called 'bee-red'" in message
+    assert "pitwatch decks learn" in message
 
 
 def test_an_impossible_layout(session: Path, refused: Callable[[], str]) -> None:

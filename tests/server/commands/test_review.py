@@ -47,16 +47,16 @@ def journal(tmp_path: Path) -> Path:
 
 def test_an_open_item_shows_its_accounts(journal: Path, capsys: Capture) -> None:
     assert run(["review", "show", str(journal)]) == 3
-    said = capsys.readouterr().out
-    assert "round 1, item 0: which card is it?" in said
-    assert "as stated: QC of spot 1 turned up" in said
-    assert "settles to: spot 1: win 15.00, payment_missing at spot 1" in said
-    assert "odds 9.6 to 1: 9D of spot 1 turned up" in said
-    assert "settles to: spot 1: push 0.00, no mistake" in said
-    assert "usually go on speaks for it, 50,000 to 1" in said
-    assert "the camera speaks against it, 5,300 to 1" in said
-    assert "it may be split or one hand" in said
-    assert "camera was moved" not in said
+    printed = capsys.readouterr().out
+    assert "round 1, item 0: which card is it?" in printed
+    assert "as stated: QC of spot 1 turned up" in printed
+    assert "settles to: spot 1: win 15.00, payment_missing at spot 1" in printed
+    assert "odds 9.6 to 1: 9D of spot 1 turned up" in printed
+    assert "settles to: spot 1: push 0.00, no mistake" in printed
+    assert "usually go on speaks for it, 50,000 to 1" in printed
+    assert "the camera speaks against it, 5,300 to 1" in printed
+    assert "it may be split or one hand" in printed
+    assert "camera was moved" not in printed
 
 
 def test_one_round_is_shown_as_json(journal: Path, capsys: Capture) -> None:
@@ -67,6 +67,6 @@ def test_one_round_is_shown_as_json(journal: Path, capsys: Capture) -> None:
     assert row["accounts"][0]["hands"] == [{"spot": 1, "hand": 0, "outcome": "win", "net": 1500}]
 
 
-def test_a_journal_without_open_items_says_so(journal: Path, capsys: Capture) -> None:
+def test_a_journal_without_open_items_is_reported(journal: Path, capsys: Capture) -> None:
     assert run(["review", "show", str(journal), "-n", "2"]) == 0
     assert "nothing to decide" in capsys.readouterr().out

@@ -33,7 +33,7 @@ def test_show_gives_each_knob_with_its_quote_or_reason(capsys: pytest.CaptureFix
     assert all(knob.get("quote") or knob.get("reason") for knob in knobs.values())
 
 
-def test_a_knob_set_on_the_command_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_knob_set_on_the_command_line_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rulebooks", "show", "home", "--set", "decks=2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["knobs"]["decks"] == {"value": 2, "source": "set"}
 
@@ -56,7 +56,7 @@ def test_a_file_may_extend_a_shipped_rulebook(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         pytest.param(["show", "nope"], "rulebook 'nope'", id="unknown"),
         pytest.param(["show", "home", "--set", "decks=x"], "decks", id="bad-value"),
@@ -65,10 +65,10 @@ def test_a_file_may_extend_a_shipped_rulebook(
     ],
 )
 def test_a_refusal_is_one_line_and_exit_2(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["rulebooks", *arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert said in printed.err
+    assert message in printed.err
     assert printed.err.count("\n") == 1

@@ -59,7 +59,7 @@ def assert_silent(run: Run, status: int = 0) -> None:
     assert run.left_behind == ()
 
 
-def test_whoever_reaches_out_is_caught(tmp_path: Path) -> None:
+def test_a_program_that_opens_a_connection_is_caught(tmp_path: Path) -> None:
     run = sealed(tmp_path, "python", REACHES_OUT)
     assert "192.0.2.1:443" in run.reached_for
     assert any(peer.endswith(":53") for peer in run.reached_for)

@@ -108,13 +108,13 @@ def test_several_files_are_several_tables(
     assert [result["round"] for result in results] == [1, 1]
 
 
-def test_the_table_for_people_says_who_won_what_and_why(
+def test_the_table_for_people_shows_who_won_what_and_why(
     facts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts.write_text(OVERDRAWN)
     assert run(["settle", str(facts), "--rulebook", "kansas-shoe"]) == 3
     printed = capsys.readouterr().out
-    for said in (
+    for wanted in (
         "A♠ K♦",
         "blackjack",
         "+15.00",
@@ -122,11 +122,11 @@ def test_the_table_for_people_says_who_won_what_and_why(
         "1 violation",
         "dealer_hit_hard_17",
     ):
-        assert said in printed
+        assert wanted in printed
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         pytest.param('{"type": "card_dealt", "to": 1, "card": "1S"}', "'1S'", id="card"),
         pytest.param('{"type": "card_dealt", "to": 0, "card": "AS"}', "to", id="spot"),
@@ -140,14 +140,14 @@ def test_the_table_for_people_says_who_won_what_and_why(
     ],
 )
 def test_a_bad_line_is_refused_before_anything_is_settled(
-    line: str, said: str, facts: Path, capsys: pytest.CaptureFixture[str]
+    line: str, message: str, facts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts.write_text(BLACKJACK + line + "\n")
     assert run(["settle", str(facts), "--rulebook", "kansas-shoe", "--json"]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert f"{facts}:9" in printed.err
-    assert said in printed.err
+    assert message in printed.err
     assert printed.err.count("\n") == 1
 
 

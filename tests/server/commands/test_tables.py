@@ -18,14 +18,14 @@ SPLIT = "bet 1 1500; 1 8S; D 6D; 1 8D; D TH down; say-split 1 hand; split 1.1 15
 
 
 def page(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], *knobs: str) -> list[str]:
-    """Settle a round told in short and return the lines printed, blanks run together."""
+    """Settle a round given in short and return the lines printed, blanks run together."""
     file = as_file(tmp_path / "facts.jsonl", facts(text))
     settings = [part for knob in knobs for part in ("--set", knob)]
     run(["settle", str(file), "--rulebook", "kansas-shoe", *settings])
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_hands_of_a_split_are_told_apart(
+def test_hands_of_a_split_are_distinguished(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = SPLIT + "1.0 TS; stand 1.0 hand; 1.1 2S; stand 1.1 verbal; show D TH; D 9C; close"
@@ -35,7 +35,7 @@ def test_hands_of_a_split_are_told_apart(
     assert any(line.startswith("✗ signal_not_accepted (spot 1, hand 2) ") for line in lines)
 
 
-def test_an_unknown_card_says_what_it_decides(
+def test_an_unknown_card_shows_what_it_decides(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "bet 1 2500; bet 2 1000; 1 ??; 2 TC; D AS; 1 9C; 2 6C; D 7S down; show D 7S; close"
@@ -68,7 +68,7 @@ def test_insurance_has_a_line_of_its_own(
     assert lines[-1] == "went wrong 0 violations"
 
 
-def test_odd_cents_are_told_beside_what_is_paid(
+def test_odd_cents_are_shown_beside_what_is_paid(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "bet 1 1025; 1 AS; D 9C; 1 KD; D 8C down; show D 8C; close"
@@ -95,7 +95,7 @@ def test_the_totals_count_suspected_violations_apart_from_certain_ones() -> None
     assert "1 violation 1 suspected violation in review 1 not final" in both
 
 
-def test_the_totals_say_over_how_many_settled_rounds_the_house_gained() -> None:
+def test_the_totals_show_over_how_many_settled_rounds_the_house_gained() -> None:
     gain = Formats().signed(DEALER_OVERDREW.net)
     both = totals(DEALER_OVERDREW, in_review(DEALER_OVERDREW))
     assert f"2 rounds house {gain} over 1 settled round 1 violation" in both

@@ -81,8 +81,8 @@ def test_an_hour_that_clocks_repeat_is_both() -> None:
     found = means("BJ-07 2025-10-26 02:30")
     assert found.shown == "twice"
     assert found.at_ns == (ns("2025-10-26T00:30:00Z"), ns("2025-10-26T01:30:00Z"))
-    said = means("BJ-07 2025-10-26 02:30 UTC+01:00")
-    assert (said.shown, said.at_ns) == ("once", (ns("2025-10-26T01:30:00Z"),))
+    meanings = means("BJ-07 2025-10-26 02:30 UTC+01:00")
+    assert (meanings.shown, meanings.at_ns) == ("once", (ns("2025-10-26T01:30:00Z"),))
 
 
 def test_an_hour_that_clocks_repeat_tonight_is_what_has_been_of_it() -> None:

@@ -40,9 +40,9 @@ def test_a_mistake_quotes_the_part_of_the_clause_that_it_breaks(
 
 def test_a_hit_on_hard_17_speaks_of_no_soft_17_and_of_no_card_due() -> None:
     found = passages(book("kansas-shoe"), "dealer.draw", "dealer_hit_hard_17")
-    said = " ".join(one.says for one in found)
-    assert "called a “soft 17”" not in said
-    assert "due card" not in said
+    quoted = " ".join(one.says for one in found)
+    assert "called a “soft 17”" not in quoted
+    assert "due card" not in quoted
     after = settled_by(book("kansas-shoe"), "dealer_hit_hard_17")
     assert after is not None
     assert "must be burned" in after.says
@@ -61,7 +61,7 @@ def test_what_a_table_sets_otherwise_does_not_rest_on_the_sheets_words() -> None
     ]
 
 
-def test_a_wrong_payment_rests_on_the_clauses_that_said_what_was_due() -> None:
+def test_a_wrong_payment_rests_on_the_clauses_that_decided_what_was_due() -> None:
     hand = HandResult(
         hand=1, cards=(), burned=(), stake=500, outcome="win", net=500, clauses=("win.pays",)
     )

@@ -1,4 +1,4 @@
-"""Where the house's file is looked for, and how a field at fault is told."""
+"""Where the house's file is looked for, and how a field at fault is reported."""
 
 from pathlib import Path
 
@@ -20,9 +20,9 @@ def test_the_file_named_comes_before_the_variable_and_that_before_the_one_beside
 ) -> None:
     written(tmp_path, 'currency = "EUR"')
     named = written(tmp_path, 'currency = "GBP"', "named.toml")
-    told = {VARIABLE: str(written(tmp_path, 'currency = "JPY"', "told.toml"))}
-    assert house_for(named, tmp_path, environment=told).currency == "GBP"
-    assert house_for(None, tmp_path, environment=told).currency == "JPY"
+    environment = {VARIABLE: str(written(tmp_path, 'currency = "JPY"', "by-variable.toml"))}
+    assert house_for(named, tmp_path, environment=environment).currency == "GBP"
+    assert house_for(None, tmp_path, environment=environment).currency == "JPY"
     assert house_for(None, tmp_path, environment={}).currency == "EUR"
     assert house_for(None, tmp_path / "elsewhere", environment={}) == House()
 

@@ -37,11 +37,11 @@ def test_the_ledger_names_a_split_spot_s_hands_from_one() -> None:
 
 
 def test_cards_in_a_sentence_are_written_as_in_a_table() -> None:
-    (told,) = DEALER_OVERDREW.violations
+    (violation,) = DEALER_OVERDREW.violations
     assert (
         with_pips("drew 2H on JS TC (hard 17); he stands")
         == "drew 2♥ on J♠ 10♣ (hard 17); he stands"
     )
-    assert not any(code in with_pips(told.detail) for code in ("TS", "7H"))
+    assert not any(code in with_pips(violation.detail) for code in ("TS", "7H"))
     assert with_pips("BJ-07 at 21:14, ASIDE, 12H") == "BJ-07 at 21:14, ASIDE, 12H"
     assert candidates_text(("6H", "TD")) == "Either 6♥ or 10♦."

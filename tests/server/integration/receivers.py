@@ -33,11 +33,11 @@ class Sent:
 
 @dataclass
 class Receiver:
-    """Answers as it is told: a status for each request in turn, then the last for all."""
+    """Answers with a status for each request in turn, then the last for all."""
 
     port: int = 0
     answers: list[int] = field(default_factory=lambda: [200])
-    says: bytes = b'{"Rsp": {"Status": "Ok"}}'
+    answer: bytes = b'{"Rsp": {"Status": "Ok"}}'
     sent: list[Sent] = field(default_factory=list)
     taken: list[Sent] = field(default_factory=list)
     lock: Any = field(default_factory=threading.Lock)
@@ -71,9 +71,9 @@ def receiving(receiver: Receiver | None = None) -> Iterator[Receiver]:
             self.send_response(status)
             if status == 307:
                 self.send_header("Location", "/elsewhere")
-            self.send_header("Content-Length", str(len(found.says)))
+            self.send_header("Content-Length", str(len(found.answer)))
             self.end_headers()
-            self.wfile.write(found.says)
+            self.wfile.write(found.answer)
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -24,11 +24,11 @@ RAW_KEY: Final = b"0123456789abcdef0123456789abcdef"
 SERVICE: Final = "https://pit.example"
 
 
-def hook(url: str, **said: Any) -> Destination:
+def hook(url: str, **options: Any) -> Destination:
     """A webhook that waits no longer than a test may."""
     quick: dict[str, Any] = {"first_wait_ms": 1, "longest_wait_s": 0.02, "start": "beginning"}
     settings = {"url": url, "secrets": [{"file": "key"}], "timeout_ms": 2000}
-    return Destination(name="hook", kind="webhook", settings=settings, **(quick | said))
+    return Destination(name="hook", kind="webhook", settings=settings, **(quick | options))
 
 
 def configured(folder: Path, *destinations: Destination) -> PlacedIntegration:
@@ -75,6 +75,6 @@ def _run(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[None]") -> None:
 
 
 def metric(registry: CollectorRegistry, name: str, destination: str = "hook") -> float:
-    """What a destination's meter says."""
+    """The value of a destination's meter."""
     labels: Mapping[str, str] = {"destination": destination}
     return registry.get_sample_value(f"pitwatch_relay_{name}", dict(labels)) or 0.0

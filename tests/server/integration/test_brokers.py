@@ -1,4 +1,4 @@
-"""MQTT 5 in the form of ONVIF's event broker, told to a real mosquitto."""
+"""MQTT 5 in the form of ONVIF's event broker, published to a real mosquitto."""
 
 import threading
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ mqtt = pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installe
 WORD: Final = "a broker's password"
 
 
-def destination(found: Broker, **said: Any) -> Destination:
+def destination(found: Broker, **options: Any) -> Destination:
     settings = {"host": "127.0.0.1", "port": found.port, "tls": False, "prefix": "house/pit-1"}
     return Destination(
         name="broker",
@@ -32,14 +32,14 @@ def destination(found: Broker, **said: Any) -> Destination:
         start="beginning",
         first_wait_ms=1,
         longest_wait_s=0.05,
-        settings=settings | {"timeout_ms": 2000} | said,
+        settings=settings | {"timeout_ms": 2000} | options,
         send=("violation", "round_opened"),
     )
 
 
 @dataclass
-class Heard:
-    """What a subscriber of the broker heard."""
+class Received:
+    """What a subscriber of the broker received."""
 
     messages: list[Any] = field(default_factory=list)
 
@@ -48,34 +48,34 @@ class Heard:
 
 
 @contextmanager
-def subscribed(found: Broker, word: str | None = None) -> Iterator[Heard]:
+def subscribed(found: Broker, word: str | None = None) -> Iterator[Received]:
     """Subscribe to everything; a subscription is kept while the broker is away."""
-    heard, ready = Heard(), threading.Event()
+    received, ready = Received(), threading.Event()
     client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)
     client.reconnect_delay_set(1, 1)
     client.on_connect = lambda *_: client.subscribe("#", 1)
     client.on_subscribe = lambda *_: ready.set()
-    client.on_message = lambda _client, _data, message: heard.messages.append(message)
+    client.on_message = lambda _client, _data, message: received.messages.append(message)
     if word is not None:
         client.username_pw_set("pitwatch", word)
     client.connect("127.0.0.1", found.port)
     client.loop_start()
     try:
         assert ready.wait(10)
-        yield heard
+        yield received
     finally:
         client.disconnect()
         client.loop_stop()
 
 
-def test_a_mistake_is_published_as_onvif_says(evening: Path, tmp_path: Path) -> None:
+def test_a_mistake_is_published_in_onvifs_form(evening: Path, tmp_path: Path) -> None:
     with (
         broker(tmp_path) as found,
-        subscribed(found) as heard,
+        subscribed(found) as received,
         relaying(evening, tmp_path, configured(tmp_path, destination(found))),
     ):
-        until(lambda: any("Violation" in one.topic for one in heard.messages))
-    message = next(one for one in heard.messages if "Violation" in one.topic)
+        until(lambda: any("Violation" in one.topic for one in received.messages))
+    message = next(one for one in received.messages if "Violation" in one.topic)
     payload = msgspec.json.decode(message.payload)
     assert message.topic == "house/pit-1/onvif-ej/pitwatch:Table/Violation/&BJ-07/bj-07"
     assert message.qos == 1
@@ -89,9 +89,9 @@ def test_a_mistake_is_published_as_onvif_says(evening: Path, tmp_path: Path) -> 
     assert all(isinstance(value, str | int | float) for value in data.values())
 
 
-def test_a_broker_that_goes_and_comes_back_is_told_everything(tmp_path: Path) -> None:
+def test_a_broker_that_goes_and_comes_back_gets_everything(tmp_path: Path) -> None:
     rounds = [RoundOpened(round=n, at=n * 1_000, table="BJ-09") for n in range(1, 9)]
-    with broker(tmp_path) as found, subscribed(found) as heard:
+    with broker(tmp_path) as found, subscribed(found) as received:
         write(tmp_path / "a.journal", *rounds)
         found.stop()
         with relaying(tmp_path, tmp_path, configured(tmp_path, destination(found))) as meters:
@@ -100,8 +100,8 @@ def test_a_broker_that_goes_and_comes_back_is_told_everything(tmp_path: Path) ->
             found.start()
             until(lambda: metric(meters, "delivered_total", "broker") >= 8)
             assert metric(meters, "dead_letters_total", "broker") == 0
-    told = [payload["Data"]["Round"] for payload in heard.payloads()]
-    assert told == sorted(told)
+    numbers = [payload["Data"]["Round"] for payload in received.payloads()]
+    assert numbers == sorted(numbers)
 
 
 @pytest.mark.parametrize("word", [WORD, "the wrong one"])
@@ -116,7 +116,7 @@ def test_only_with_the_brokers_password_is_anything_taken(tmp_path: Path, word: 
             assert metric(meters, "dead_letters_total", "broker") == 0
 
 
-def test_a_broker_that_says_nothing_is_given_up_in_time(tmp_path: Path) -> None:
+def test_a_silent_broker_is_given_up_in_time(tmp_path: Path) -> None:
     with broker(tmp_path) as found:
         settings = configured(tmp_path, destination(found, timeout_ms=300))
         found.stop()

@@ -1,4 +1,4 @@
-"""The envelope keeps to CloudEvents 1.0, whatever is said of whatever table."""
+"""The envelope keeps to CloudEvents 1.0 for every event of every table."""
 
 import asyncio
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_every_message_of_a_shoe_has_an_id_of_its_own(tmp_path: Path) -> None:
 
 
 async def all_messages(folder: Path) -> list[Message]:
-    """Everything that a journal tells."""
+    """Every event of a journal."""
     floor = FolderFloor(folder)
     floor.open()
     await floor.poll()

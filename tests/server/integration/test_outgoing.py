@@ -35,10 +35,10 @@ def test_a_proxy_of_the_environment_is_not_asked(
 def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     with (
         receiving(Receiver(answers=[307])) as receiver,
-        pytest.raises(NotDelivered, match="answered 307") as told,
+        pytest.raises(NotDelivered, match="answered 307") as failure,
     ):
         post(receiver.url, tmp_path)
-    assert told.value.fate is Fate.REFUSED
+    assert failure.value.fate is Fate.REFUSED
     assert [one.path for one in receiver.sent] == ["/hook"]
 
 
@@ -49,7 +49,7 @@ def test_a_path_is_sent_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_long_answer_is_read_no_further_than_it_is_looked_at(tmp_path: Path) -> None:
-    with receiving(Receiver(says=b"x" * (4 * MOST_READ))) as receiver:
+    with receiving(Receiver(answer=b"x" * (4 * MOST_READ))) as receiver:
         assert post(receiver.url, tmp_path) == b"x" * MOST_READ
 
 
@@ -75,12 +75,12 @@ def _answer_once_a_connection(listening: socket.socket, times: int) -> None:
                 connection.recv(65536)
 
 
-def test_why_nothing_was_delivered_is_said_in_words(tmp_path: Path) -> None:
+def test_why_nothing_was_delivered_is_given_in_words(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with pytest.raises(NotDelivered, match=r"^no answer in time$") as told:
+        with pytest.raises(NotDelivered, match=r"^no answer in time$") as failure:
             post(f"http://127.0.0.1:{port}/", tmp_path, timeout_ms=100)
-    assert told.value.fate is Fate.WAIT
+    assert failure.value.fate is Fate.WAIT
     with pytest.raises(NotDelivered, match=r"^Connection refused$"):
         post(f"http://127.0.0.1:{port}/", tmp_path)
     with pytest.raises(NotDelivered, match=r"^its host name cannot be resolved$"):
@@ -93,10 +93,10 @@ def test_a_certificate_is_held_to_the_file_that_was_named(tmp_path: Path) -> Non
     tls.load_cert_chain(certificate, key)
     with receiving(Receiver(tls=tls)) as receiver:
         post(receiver.url, tmp_path, ca_file=certificate.name)
-        with pytest.raises(NotDelivered, match=r"^its certificate is not valid: ") as told:
+        with pytest.raises(NotDelivered, match=r"^its certificate is not valid: ") as failure:
             post(receiver.url, tmp_path)
         other = f"https://localhost:{receiver.port}/hook"
         with pytest.raises(NotDelivered, match=r"^its certificate is not valid: "):
             post(other, tmp_path, ca_file=certificate.name)
-    assert told.value.fate is Fate.WAIT
+    assert failure.value.fate is Fate.WAIT
     assert len(receiver.sent) == 1

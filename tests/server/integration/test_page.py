@@ -78,7 +78,7 @@ def test_the_pages_receiver_knows_our_requests_and_no_others(tmp_path: Path) -> 
     assert not found["is_ours"](late, sent.body, KEY)
 
 
-def test_the_pages_own_kind_is_found_and_told(
+def test_the_pages_own_kind_is_found_and_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert 'pager = "pitwatch_pager:PAGER"' in block("pyproject.toml")
@@ -96,7 +96,7 @@ def test_the_pages_own_kind_is_found_and_told(
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("import no_such", "No module named 'no_such'"),
         ("PAGER = 5", "is no Registration but int"),
@@ -104,10 +104,10 @@ def test_the_pages_own_kind_is_found_and_told(
     ],
 )
 def test_a_package_that_fails_to_load_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, message: str
 ) -> None:
     install(tmp_path, monkeypatch, code)
-    with pytest.raises(InstallerError, match=said) as refused:
+    with pytest.raises(InstallerError, match=message) as refused:
         registered("pager")
     assert "pitwatch-pager 1.0" in str(refused.value)
 

@@ -1,4 +1,4 @@
-"""Nobody outside is told a card that was not shown at the table, whatever speaks to him."""
+"""No destination receives a card that was not shown at the table."""
 
 from pathlib import Path
 from typing import Any
@@ -39,19 +39,19 @@ def test_over_http(tmp_path: Path, kind: str, shoes: int) -> None:
         to = everything(destinations(tmp_path, receiver)[kind])
         with relaying(tmp_path, tmp_path, configured(tmp_path, to)) as meters:
             until(lambda: metric(meters, "delivered_total", kind) >= 12 * shoes)
-    told = "\n".join(sent.path + sent.body.decode() for sent in receiver.taken)
-    assert "card_dealt" in told
+    sent = "\n".join(sent.path + sent.body.decode() for sent in receiver.taken)
+    assert "card_dealt" in sent
     for secret in SECRETS:
-        assert secret not in told
+        assert secret not in sent
 
 
 def test_over_mqtt(tmp_path: Path) -> None:
     write(tmp_path / "redacted.journal", *shoe(1_000, 1))
-    with broker(tmp_path) as found, subscribed(found) as heard:
+    with broker(tmp_path) as found, subscribed(found) as received:
         to = configured(tmp_path, everything(destination(found)))
         with relaying(tmp_path, tmp_path, to):
-            until(lambda: len(heard.messages) >= 12)
-    told = "\n".join(message.topic + message.payload.decode() for message in heard.messages)
-    assert "CardDealt" in told
+            until(lambda: len(received.messages) >= 12)
+    sent = "\n".join(message.topic + message.payload.decode() for message in received.messages)
+    assert "CardDealt" in sent
     for secret in SECRETS:
-        assert secret not in told
+        assert secret not in sent

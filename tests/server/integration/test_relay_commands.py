@@ -68,18 +68,18 @@ def test_the_annotated_example_is_sound() -> None:
     assert run(["config", "check", str(EXAMPLE), "--at-rest"]) == Exit.CLEAN
 
 
-def test_on_its_machine_every_secret_that_is_not_there_is_told(
+def test_on_its_machine_every_missing_secret_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(["config", "check", str(EXAMPLE)]) == Exit.REFUSED
-    said = capsys.readouterr().err
+    printed = capsys.readouterr().err
     for one in ("siem", "broker", "security-center"):
-        assert f"destination {one}, " in said
-    assert "PITWATCH_GENETEC_APPLICATION" in said
+        assert f"destination {one}, " in printed
+    assert "PITWATCH_GENETEC_APPLICATION" in printed
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "detail"),
     [
         (("tries = 12", "tries = 0"), "destinations[0].tries"),
         (("longest_wait_s = 300.0", "longest_wait = 300.0"), "longest_wait"),
@@ -94,15 +94,15 @@ def test_on_its_machine_every_secret_that_is_not_there_is_told(
         (("6f1d8a52-9c1e", "6f1d8a52"), "cameras"),
     ],
 )
-def test_what_is_wrong_is_told_by_its_place(
-    tmp_path: Path, changed: tuple[str, str], told: str
+def test_a_fault_is_reported_with_its_place(
+    tmp_path: Path, changed: tuple[str, str], detail: str
 ) -> None:
     faults = integration_faults(example(tmp_path, changed), at_rest=True)
     assert faults
-    assert told in str(faults[0])
+    assert detail in str(faults[0])
 
 
-def test_every_field_at_fault_is_told(tmp_path: Path) -> None:
+def test_every_field_at_fault_is_named(tmp_path: Path) -> None:
     file = example(
         tmp_path, ("tries = 12", "tries = 0"), ("first_wait_ms = 1000", "first_wait_ms = -1")
     )
@@ -110,7 +110,7 @@ def test_every_field_at_fault_is_told(tmp_path: Path) -> None:
     assert fields >= {"destinations[0].tries", "destinations[0].first_wait_ms"}
 
 
-def test_the_schema_takes_the_example_and_says_a_sentence_for_every_field() -> None:
+def test_the_schema_takes_the_example_and_describes_every_field() -> None:
     schema = integration_schema()
     tree = toml_tree(EXAMPLE.read_text(), "example")
     jsonschema_rs.validate(schema, tree)
@@ -118,8 +118,8 @@ def test_the_schema_takes_the_example_and_says_a_sentence_for_every_field() -> N
         of_kind = schema | {"$ref": f"#/$defs/settings%20of%20{one['kind']}"}
         jsonschema_rs.validate(of_kind, one["settings"])
     for name, definition in schema["$defs"].items():
-        for field, said in definition["properties"].items():
-            assert said.get("description"), f"{name}.{field} says nothing"
+        for field, described in definition["properties"].items():
+            assert described.get("description"), f"{name}.{field} has no description"
 
 
 def test_a_short_secret_is_refused(tmp_path: Path) -> None:
@@ -146,12 +146,12 @@ def test_no_secret_is_in_the_log_the_letters_or_the_store(tmp_path: Path) -> Non
         file = simple(tmp_path, receiver.url)
         process = relay(tmp_path, file)
         until(lambda: (tmp_path / "relay.sqlite").exists() and receiver.sent)
-        said = ended(process)
-    lines = [json.loads(line) for line in said.splitlines()]
+        printed = ended(process)
+    lines = [json.loads(line) for line in printed.splitlines()]
     assert any(line["says"] == "given up" and line["destination"] == "siem" for line in lines)
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("relay.sqlite*"))
     for secret in (KEY, KEY.removeprefix("whsec_"), "0123456789abcdef"):
-        assert secret not in said
+        assert secret not in printed
         assert secret.encode() not in kept
 
 
@@ -165,9 +165,9 @@ def relay(folder: Path, config: Path) -> "subprocess.Popen[str]":
 
 def ended(process: "subprocess.Popen[str]") -> str:
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == 0, said
-    return said
+    _, printed = process.communicate(timeout=30)
+    assert process.returncode == 0, printed
+    return printed
 
 
 # --- commands -----------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_a_killed_relay_goes_on_where_it_was(tmp_path: Path) -> None:
     assert before >= 10
 
 
-def test_a_trial_says_whether_it_was_taken(
+def test_a_trial_reports_whether_it_was_accepted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with receiving(Receiver(answers=[200, 403])) as receiver:
@@ -250,7 +250,7 @@ def test_a_folder_that_nothing_was_sent_from_is_named(
     assert "no message was ever sent from here" in capsys.readouterr().err
 
 
-def test_the_service_relays_and_tells_its_meters(tmp_path: Path) -> None:
+def test_the_service_relays_and_exports_its_meters(tmp_path: Path) -> None:
     with receiving() as receiver:
         write(tmp_path / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
         with served(tmp_path, simple(tmp_path, receiver.url)) as (url, token):

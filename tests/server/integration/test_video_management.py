@@ -1,4 +1,4 @@
-"""Milestone and Genetec, found by their entry points and told to a recording server."""
+"""Milestone and Genetec, found by their entry points and sent to a recording server."""
 
 from base64 import b64decode
 from importlib.metadata import entry_points
@@ -25,7 +25,7 @@ CAMERA: Final = "6f1d8a52-9c1e-4f0e-8a53-3f0f3c2b7a10"
 NAMES: Final = {"m": "urn:milestone-systems"}
 
 
-def vms(kind: str, receiver: Receiver, **said: Any) -> Destination:
+def vms(kind: str, receiver: Receiver, **options: Any) -> Destination:
     settings = {"url": f"http://127.0.0.1:{receiver.port}/WebSdk", "cameras": {"BJ-07": CAMERA}}
     return Destination(
         name=kind,
@@ -34,15 +34,15 @@ def vms(kind: str, receiver: Receiver, **said: Any) -> Destination:
         first_wait_ms=1,
         longest_wait_s=0.05,
         tries=2,
-        settings=settings | said,
+        settings=settings | options,
     )
 
 
-def genetec(folder: Path, receiver: Receiver, **said: Any) -> Destination:
+def genetec(folder: Path, receiver: Receiver, **options: Any) -> Destination:
     (folder / "password").write_text("a password")
     (folder / "application").write_text("an application id")
     secrets = {"password": {"file": "password"}, "application": {"file": "application"}}
-    return vms("genetec", receiver, user="pitwatch", **secrets, **said)
+    return vms("genetec", receiver, user="pitwatch", **secrets, **options)
 
 
 def test_they_are_found_by_their_entry_points() -> None:
@@ -100,11 +100,11 @@ def test_security_center_gets_a_bookmark_on_the_tables_camera(
     assert f"{SERVICE}/#/incidents/bj-07." in text[0]
 
 
-@pytest.mark.parametrize("says", [b'{"Rsp": {"Status": "Fail"}}', b"<html>", b"[]"])
+@pytest.mark.parametrize("answer", [b'{"Rsp": {"Status": "Fail"}}', b"<html>", b"[]"])
 def test_a_bookmark_that_was_not_added_is_no_delivery(
-    evening: Path, tmp_path: Path, says: bytes
+    evening: Path, tmp_path: Path, answer: bytes
 ) -> None:
-    with receiving(Receiver(says=says)) as receiver:
+    with receiving(Receiver(answer=answer)) as receiver:
         to = configured(tmp_path, genetec(tmp_path, receiver))
         with relaying(evening, tmp_path, to) as meters:
             until(lambda: metric(meters, "dead_letters_total", "genetec") >= 1)
@@ -112,7 +112,7 @@ def test_a_bookmark_that_was_not_added_is_no_delivery(
 
 
 @given(text=st.text(), table=st.text(min_size=1), session=st.text(min_size=1))
-def test_whatever_is_said_of_whatever_table_stays_what_the_makers_read(
+def test_no_text_of_any_table_changes_the_form_that_the_makers_read(
     text: str, table: str, session: str
 ) -> None:
     message = Message(
@@ -127,15 +127,15 @@ def test_whatever_is_said_of_whatever_table_stays_what_the_makers_read(
         data={},
     )
     site = Site(Path(), SERVICE)
-    said = MilestoneSettings(url="http://x.example/")
-    root = ElementTree.fromstring(analytics_event(message, said, site))
+    settings = MilestoneSettings(url="http://x.example/")
+    root = ElementTree.fromstring(analytics_event(message, settings, site))
     assert root.findtext("m:EventHeader/m:Type", "", NAMES) == "violation"
     action = bookmark(CAMERA, message, site)
     assert action.count("(") == action.count(")") == 1
     assert action.count(",") == 2
 
 
-def test_a_table_without_a_camera_is_a_dead_letter_that_says_so(
+def test_a_table_without_a_camera_is_a_dead_letter_with_the_reason(
     evening: Path, tmp_path: Path
 ) -> None:
     with receiving() as receiver:

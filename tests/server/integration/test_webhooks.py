@@ -41,12 +41,12 @@ def rounds(first: int, last: int) -> list[RoundOpened]:
     return [RoundOpened(round=n, at=n * 1_000, table="BJ-09") for n in range(first, last + 1)]
 
 
-def rounds_told(requests: list[Sent]) -> list[int]:
+def rounds_in(requests: list[Sent]) -> list[int]:
     return [request.json["round"] for request in requests]
 
 
-def whole(folder: Path, receiver: Receiver, **said: Any) -> PlacedIntegration:
-    return configured(folder, hook(receiver.url, **said))
+def whole(folder: Path, receiver: Receiver, **options: Any) -> PlacedIntegration:
+    return configured(folder, hook(receiver.url, **options))
 
 
 def signed(sent: Sent, key: bytes) -> str:
@@ -110,12 +110,10 @@ def test_every_event_comes_in_the_journals_order_while_the_table_plays(tmp_path:
             until(lambda: len(receiver.taken) == 30)
             until(lambda: metric(meters, "behind") == 0)
             assert metric(meters, "delivered_total") == 30
-    assert rounds_told(receiver.taken) == list(range(1, 31))
+    assert rounds_in(receiver.taken) == list(range(1, 31))
 
 
-def test_only_what_was_asked_for_of_the_tables_asked_for_is_told(
-    evening: Path, tmp_path: Path
-) -> None:
+def test_only_the_events_and_tables_asked_for_are_sent(evening: Path, tmp_path: Path) -> None:
     with receiving() as receiver:
         wanted = hook(receiver.url, send=("round_settled",), tables=("BJ-08",))
         with relaying(evening, tmp_path, configured(tmp_path, wanted)) as meters:
@@ -124,7 +122,7 @@ def test_only_what_was_asked_for_of_the_tables_asked_for_is_told(
     assert {sent.json["table"] for sent in receiver.taken} == {"BJ-08"}
 
 
-def test_one_that_starts_now_is_told_what_comes_and_not_what_was(tmp_path: Path) -> None:
+def test_one_that_starts_now_gets_what_comes_and_not_what_was(tmp_path: Path) -> None:
     with receiving() as receiver, Journal.create(tmp_path / "a.journal") as journal:
         journal.append_all(rounds(1, 5))
         configuration = whole(tmp_path, receiver, send=("round_opened",), start="now")
@@ -133,7 +131,7 @@ def test_one_that_starts_now_is_told_what_comes_and_not_what_was(tmp_path: Path)
             journal.append_all(rounds(6, 7))
             write(tmp_path / "b.journal", *rounds(8, 8))
             until(lambda: len(receiver.taken) == 3)
-    assert sorted(rounds_told(receiver.taken)) == [6, 7, 8]
+    assert sorted(rounds_in(receiver.taken)) == [6, 7, 8]
 
 
 def _begun(state: Path) -> bool:
@@ -153,7 +151,7 @@ def test_after_a_restart_it_goes_on_after_the_last_one_taken(tmp_path: Path) -> 
         journal.append_all(rounds(21, 30))
         with relaying(tmp_path, tmp_path, configuration):
             until(lambda: len(receiver.taken) == 30)
-    assert rounds_told(receiver.taken) == list(range(1, 31))
+    assert rounds_in(receiver.taken) == list(range(1, 31))
 
 
 def test_a_receiver_that_is_away_is_waited_for_and_loses_nothing(tmp_path: Path) -> None:
@@ -170,7 +168,7 @@ def test_a_receiver_that_is_away_is_waited_for_and_loses_nothing(tmp_path: Path)
             until(lambda: len(receiver.taken) == 5)
             until(lambda: metric(meters, "up") == 1)
         assert metric(meters, "dead_letters_total") == 0
-    assert rounds_told(receiver.taken) == [1, 2, 3, 4, 5]
+    assert rounds_in(receiver.taken) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 408, 429, 502, 503, 504])
@@ -180,11 +178,11 @@ def test_an_answer_about_the_receiver_costs_no_message(tmp_path: Path, status: i
         configuration = whole(tmp_path, receiver, send=("round_opened",), tries=1)
         with relaying(tmp_path, tmp_path, configuration):
             until(lambda: len(receiver.taken) == 2)
-    assert rounds_told(receiver.taken) == [1, 2]
+    assert rounds_in(receiver.taken) == [1, 2]
 
 
 @pytest.mark.parametrize("status", [301, 307, 400, 410, 413, 422])
-def test_a_message_that_is_refused_becomes_a_dead_letter_and_the_next_is_told(
+def test_a_refused_message_becomes_a_dead_letter_and_the_next_is_sent(
     tmp_path: Path, status: int
 ) -> None:
     write(tmp_path / "a.journal", *rounds(1, 2))
@@ -193,7 +191,7 @@ def test_a_message_that_is_refused_becomes_a_dead_letter_and_the_next_is_told(
         with relaying(tmp_path, tmp_path, configuration) as meters:
             until(lambda: receiver.taken)
             assert metric(meters, "dead_letters_total") == 1
-    assert rounds_told(receiver.sent) == [1, 2]
+    assert rounds_in(receiver.sent) == [1, 2]
     (letter,) = letters(tmp_path)
     assert (letter.message.round, letter.tries, letter.why) == (1, 1, f"answered {status}")
 
@@ -214,16 +212,16 @@ def test_a_message_the_receiver_fails_at_is_tried_so_often_and_then_laid_aside(
         configuration = whole(tmp_path, receiver, send=("round_opened",), tries=3)
         with relaying(tmp_path, tmp_path, configuration):
             until(lambda: receiver.taken)
-    assert rounds_told(receiver.sent) == [1, 1, 1, 2]
+    assert rounds_in(receiver.sent) == [1, 1, 1, 2]
     assert [letter.tries for letter in letters(tmp_path)] == [3]
 
 
-def mistakes_told(receiver: Receiver) -> list[str]:
+def mistakes_in(receiver: Receiver) -> list[str]:
     """Return the ids of the mistakes that were taken."""
     return [sent.json["id"] for sent in receiver.taken if sent.json["type"] == "pitwatch.violation"]
 
 
-def test_a_mistake_of_a_round_that_settles_anew_is_told_once(evening: Path, tmp_path: Path) -> None:
+def test_a_mistake_of_a_round_that_settles_anew_is_sent_once(evening: Path, tmp_path: Path) -> None:
     with Journal.open(evening / "bj-07.journal") as journal:
         events = list(journal.read())
     known = [one for one in events if isinstance(one, Event)]
@@ -235,8 +233,8 @@ def test_a_mistake_of_a_round_that_settles_anew_is_told_once(evening: Path, tmp_
         receiving() as receiver,
         relaying(tmp_path, tmp_path, whole(tmp_path, receiver)) as meters,
     ):
-        until(lambda: len(mistakes_told(receiver)) >= mistakes and metric(meters, "behind") == 0)
-    ids = mistakes_told(receiver)
+        until(lambda: len(mistakes_in(receiver)) >= mistakes and metric(meters, "behind") == 0)
+    ids = mistakes_in(receiver)
     assert len(ids) == len(set(ids)) == mistakes
 
 
@@ -258,7 +256,7 @@ def test_whatever_is_answered_and_whenever_it_is_stopped_nothing_is_lost(
                 until(lambda seen=after: len(receiver.sent) >= seen)
         with relaying(folder, folder, configuration) as meters:
             until(lambda: _is_at(folder, 8) and metric(meters, "behind") == 0)
-    taken = rounds_told(receiver.taken)
+    taken = rounds_in(receiver.taken)
     laid_aside = [letter.message.round for letter in letters(folder)]
     assert {*taken, *laid_aside} == set(range(1, 9))
     once = list(dict.fromkeys(taken))
@@ -274,7 +272,7 @@ def _is_at(state: Path, seq: int) -> bool:
         store.close()
 
 
-def test_two_relays_never_tell_from_one_state(tmp_path: Path) -> None:
+def test_two_relays_never_send_from_one_state(tmp_path: Path) -> None:
     with receiving() as receiver:
         configuration = whole(tmp_path, receiver)
         with (
@@ -306,7 +304,7 @@ def test_a_journals_name_may_be_any_that_a_file_may_have(tmp_path: Path) -> None
     assert sent.headers["webhook-signature"] == signed(sent, RAW_KEY)
 
 
-def test_a_shorter_journal_of_the_same_name_is_told_from_its_start(tmp_path: Path) -> None:
+def test_a_shorter_journal_of_the_same_name_is_sent_from_its_start(tmp_path: Path) -> None:
     with receiving() as receiver:
         configuration = whole(tmp_path, receiver, send=("round_opened",))
         write(tmp_path / "a.journal", *rounds(1, 6))
@@ -316,7 +314,7 @@ def test_a_shorter_journal_of_the_same_name_is_told_from_its_start(tmp_path: Pat
         write(tmp_path / "a.journal", *rounds(7, 8))
         with relaying(tmp_path, tmp_path, configuration):
             until(lambda: len(receiver.taken) == 8)
-    assert rounds_told(receiver.taken) == list(range(1, 9))
+    assert rounds_in(receiver.taken) == list(range(1, 9))
 
 
 def test_receivers_that_never_answer_hold_up_nobody_else(tmp_path: Path) -> None:
@@ -333,4 +331,4 @@ def test_receivers_that_never_answer_hold_up_nobody_else(tmp_path: Path) -> None
         with relaying(tmp_path, tmp_path, to) as meters:
             until(lambda: len(receiver.taken) == 3)
             assert all(metric(meters, "failed_total", one.name) == 0 for one in hung)
-    assert rounds_told(receiver.taken) == [1, 2, 3]
+    assert rounds_in(receiver.taken) == [1, 2, 3]

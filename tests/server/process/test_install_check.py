@@ -79,9 +79,7 @@ def test_python_s_own_cache_of_a_source_is_no_difference(root: Path) -> None:
     assert not found(root).altered
 
 
-def test_a_cache_that_says_something_else_than_its_source_is_named(
-    root: Path, tmp_path: Path
-) -> None:
+def test_a_cache_that_differs_from_its_source_is_named(root: Path, tmp_path: Path) -> None:
     source = root / "settlement/dealer.py"
     other = tmp_path / "other.py"
     other.write_bytes(FILES["settlement/dealer.py"].replace(b"17", b"16"))

@@ -51,7 +51,9 @@ def test_a_replayed_journal_states_the_program_first(tmp_path: Path) -> None:
     assert (first.table, first.at) == (second.table, second.at)
 
 
-def test_in_a_checkout_it_says_so_and_prints_the_hash(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_checkout_is_reported_with_its_hash(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run(["verify-install", "--json"]) == Exit.UNPROVEN
-    told = json.loads(capsys.readouterr().out)
-    assert (told["state"], told["program_hash"]) == ("checkout", this_program().program_hash)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["state"], printed["program_hash"]) == ("checkout", this_program().program_hash)

@@ -81,7 +81,7 @@ def story() -> SessionStory:
     )
 
 
-def test_a_round_tells_what_was_paid_in_all(story: SessionStory) -> None:
+def test_a_round_shows_what_was_paid_in_all(story: SessionStory) -> None:
     assert story.rounds[0].paid == {(2, 0, "main"): 900}
 
 
@@ -101,7 +101,7 @@ def test_a_card_is_drawn_where_it_last_lay(story: SessionStory) -> None:
     assert last.x_mm == -90.0
 
 
-def test_the_picture_says_which_sighting_and_which_draw_it_is(story: SessionStory) -> None:
+def test_the_picture_names_its_sighting_and_its_draw(story: SessionStory) -> None:
     (crop,) = story.rounds[0].crops
     assert crop.jpeg == JPEG
     assert crop.detail == "frame 41 · p 0.9993 · shoe draw 17"

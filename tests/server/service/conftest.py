@@ -1,4 +1,4 @@
-"""One house for all that only look; whoever changes something makes one of their own."""
+"""One house for all tests that only read; a test that changes something makes its own."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext

@@ -136,8 +136,8 @@ def test_the_journal_that_follows_an_archived_one_is_read_and_a_cut_one_is_a_fau
 
             def fault() -> str | None:
                 (found,) = service.get(audit, "/api/sessions")
-                said: str | None = found.get("fault")
-                return said
+                reason: str | None = found.get("fault")
+                return reason
 
             until(lambda: fault() is not None, tries=400)
             assert "entry 8 is not the one that was read before" in (fault() or "")

@@ -1,4 +1,4 @@
-"""The client for programs: what it returns is what the service tells, typed; its stream resumes."""
+"""The client for programs: it returns the service's answers, typed; its stream resumes."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -40,7 +40,7 @@ RETURNED: dict[str, Any] = {
     "/api/tables/{table}/rounds/at/{time}": Moment,
     "/api/incidents/{incident}": IncidentView,
 }
-"""What each question of the client is said to return."""
+"""What each request of the client is documented to return."""
 
 
 def token_of(found: House, name: str, *scopes: str) -> str:
@@ -58,12 +58,12 @@ def program(at_work: House) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("path", RETURNED)
-def test_what_it_returns_is_what_the_service_says_it_answers(path: str, tmp_path: Path) -> None:
+def test_what_it_returns_is_what_the_service_documents(path: str, tmp_path: Path) -> None:
     document = make_app(Setup(tmp_path, tmp_path), SimulatedClock()).openapi()
     answers = document["paths"][path]["get"]["responses"]["200"]
-    told = answers["content"]["application/json"]["schema"]
+    documented = answers["content"]["application/json"]["schema"]
     (own,), components = msgspec.json.schema_components([RETURNED[path]], ref_template=REF)
-    assert told == own
+    assert documented == own
     for name, schema in components.items():
         assert shape(document["components"]["schemas"][name]) == shape(schema), name
 
@@ -97,7 +97,7 @@ def test_a_list_is_walked_to_its_end(kind: type[Any], program: Client, at_work: 
     assert msgspec.json.decode(msgspec.json.encode(walked)) == whole
 
 
-def test_a_refusal_says_why(program: Client, at_work: House) -> None:
+def test_a_refusal_gives_the_reason(program: Client, at_work: House) -> None:
     with pytest.raises(Refused, match="no such round") as refused:
         program.round("bj-07", 999)
     assert refused.value.status == 404
@@ -110,7 +110,7 @@ def test_a_refusal_says_why(program: Client, at_work: House) -> None:
         nobody.tables()
 
 
-def test_the_stream_goes_on_after_it_was_dropped_and_tells_everything_once(
+def test_the_stream_goes_on_after_it_was_dropped_and_sends_everything_once(
     tmp_path: Path,
 ) -> None:
     short = Patience(SECOND_NS // 4, SECOND_NS // 4, SECOND_NS)
@@ -128,7 +128,7 @@ def test_the_stream_goes_on_after_it_was_dropped_and_tells_everything_once(
             first = next(stream)
             drop = 'viewers_dropped_total{kind="sse"} 1'
             until(lambda: drop in engineer.get("/metrics").text)
-            seqs = [first.seq, *(told.seq for told in islice(stream, count - 1))]
+            seqs = [first.seq, *(event.seq for event in islice(stream, count - 1))]
             stream.close()
     assert seqs == list(range(1, count + 1))
     assert (first.session, first.event["type"]) == ("t", "player_seated")
@@ -160,7 +160,7 @@ def test_a_token_that_is_taken_back_ends_the_stream(tmp_path: Path) -> None:
                     next(stream)
 
 
-def test_what_is_no_answer_of_the_service_is_said_to_be_none(
+def test_what_is_no_answer_of_the_service_is_refused(
     program: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = httpx.Response(httpx.codes.OK, content=b'{"tables": 1}')
@@ -192,5 +192,5 @@ def test_a_stream_cut_anywhere_gives_the_same_events_and_no_half_one(cut: int) -
     one = b'data: {"session":"t","event":{"type":"x","seq":%d}}\n\n'
     whole = b": nothing new\n\n" + one % 1 + one % 2 + (one % 3)[:20]
     chunks = [whole[at : at + cut] for at in range(0, len(whole), cut)]
-    assert [told.seq for told in events(chunks)] == [1, 2]
+    assert [event.seq for event in events(chunks)] == [1, 2]
     assert list(events([b"event: end\ndata: the right was withdrawn\n\n"])) == []

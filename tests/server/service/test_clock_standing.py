@@ -1,4 +1,4 @@
-"""What `/metrics` tells of the clocks of the tables' machines."""
+"""`/metrics` reports the clocks of the tables' machines."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def synchronised(state: SyncState) -> ClockSynchronisation:
 
 
 def clock_metrics(at: House) -> dict[str, float]:
-    """What is told of the clock of the one table, by the end of its name."""
+    """The metrics of the one table's clock, by the ends of their names."""
     with at.signed_in("engineer") as engineer:
         lines = engineer.get("/metrics").text.splitlines()
     start, end = "pitwatch_session_clock_", '{session="bj-01"} '
@@ -34,7 +34,7 @@ def clock_metrics(at: House) -> dict[str, float]:
     return {name: float(value) for name, value in found}
 
 
-def test_it_is_told_while_the_table_is_at_work_and_by_a_service_that_starts_later(
+def test_it_is_reported_during_the_session_and_by_a_service_that_starts_later(
     tmp_path: Path,
 ) -> None:
     with Journal.create(tmp_path / "bj-01.journal") as journal:
@@ -58,7 +58,7 @@ def test_it_is_told_while_the_table_is_at_work_and_by_a_service_that_starts_late
             )
 
 
-def test_a_table_that_is_closed_and_a_journal_that_says_nothing_tell_of_no_clock(
+def test_a_closed_table_and_a_journal_without_clock_entries_report_no_clock(
     tmp_path: Path,
 ) -> None:
     with house(tmp_path, tmp_path / "state") as found:

@@ -1,4 +1,4 @@
-"""Connections have bounds: whoever holds a request back loses the place, nobody else does."""
+"""Connections have bounds: a client that holds a request back loses its place, no other does."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ def opened(kept: Connections, network: str, now_ns: int = 0) -> Place:
     return place
 
 
-def test_a_newcomer_takes_the_place_of_whoever_was_waited_for_longest() -> None:
+def test_a_newcomer_takes_the_place_of_the_client_waited_for_longest() -> None:
     kept = Connections(FEW)
     first, *_ = [opened(kept, f"net {number}") for number in range(FEW.strangers)]
     place, gone = kept.open("another", 1)
@@ -51,7 +51,7 @@ def test_a_network_with_all_its_places_displaces_its_own() -> None:
     assert other.is_open
 
 
-def test_whoever_is_being_answered_is_not_displaced() -> None:
+def test_a_client_that_is_being_answered_is_not_displaced() -> None:
     kept = Connections(FEW)
     answered = [opened(kept, "mine") for _ in range(FEW.network)]
     for place in answered[:-1]:
@@ -228,7 +228,7 @@ def test_who_signed_in_loses_nothing_while_hundreds_are_held(tmp_path: Path) -> 
         assert seen == [*range(1, 51)]
 
 
-def test_an_account_with_too_many_connections_is_told_so(tmp_path: Path) -> None:
+def test_an_account_with_too_many_connections_gets_the_reason(tmp_path: Path) -> None:
     bounds = Bounds(strangers=8, network=8, signed_in=8, account=2)
     with house(tmp_path, tmp_path / "state", bounds=bounds) as found:
         found.staff()
@@ -257,11 +257,11 @@ def test_at_the_limit_of_descriptors_it_rests_and_goes_on(
 
         monkeypatch.setattr(socket.socket, "accept", none_left)
         assert client.get("/health").status_code == 200
-    said = [record.getMessage() for record in caplog.records if "EMFILE" in record.getMessage()]
-    assert len(said) == 2
+    logged = [record.getMessage() for record in caplog.records if "EMFILE" in record.getMessage()]
+    assert len(logged) == 2
 
 
-def test_a_port_that_is_taken_is_told_in_one_line() -> None:
+def test_a_port_that_is_taken_is_reported_in_one_line() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(OperatorError, match=r"cannot listen on 127\.0\.0\.1, port"),

@@ -61,11 +61,11 @@ def test_an_item_of_a_closed_session_is_decided_and_its_journal_sealed_again(own
     proved = verify_journal(own.journals / "bj-09.journal")
     assert proved.sealed
     with Journal.open(own.journals / "bj-09.journal") as journal:
-        told = [event for event in journal.read() if isinstance(event, ReviewResolved)]
-    assert [(one.source, one.choice) for one in told] == [("console:surveillance", TRUE)]
+        resolved = [event for event in journal.read() if isinstance(event, ReviewResolved)]
+    assert [(one.source, one.choice) for one in resolved] == [("console:surveillance", TRUE)]
 
 
-def test_the_journal_settles_again_to_what_it_says(own: House) -> None:
+def test_the_journal_settles_again_to_its_own_results(own: House) -> None:
     with own.signed_in("pit") as pit:
         decided(pit, decision="void", reason="the shoe fell")
     path = own.journals / "bj-09.journal"
@@ -88,7 +88,7 @@ def _following(path: Path) -> int:
     return kinds[::-1].index(True)
 
 
-def test_who_comes_second_is_told_who_was_first_and_may_put_it_right(own: House) -> None:
+def test_the_second_person_learns_who_was_first_and_may_correct_it(own: House) -> None:
     with own.signed_in("surveillance") as officer, own.signed_in("pit") as pit:
         view = decided(officer, decision="chosen", choice=str(TRUE))
         late = pit.post(DECISION, json={"decision": "chosen", "choice": str(FALSE)})
@@ -100,7 +100,7 @@ def test_who_comes_second_is_told_who_was_first_and_may_put_it_right(own: House)
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "says"),
+    ("body", "status", "detail"),
     [
         pytest.param({"decision": "void"}, 409, "requires a reason", id="void-without-reason"),
         pytest.param({"decision": "chosen"}, 409, "no card is chosen", id="no-card"),
@@ -112,14 +112,14 @@ def test_who_comes_second_is_told_who_was_first_and_may_put_it_right(own: House)
     ],
 )
 def test_what_cannot_be_decided_is_refused_and_nothing_is_written(
-    own: House, body: dict[str, Any], status: int, says: str
+    own: House, body: dict[str, Any], status: int, detail: str
 ) -> None:
     path = own.journals / "bj-09.journal"
     before = verify_journal(path).entries
     with own.signed_in("pit") as pit:
         answer = pit.post(DECISION, json=body)
         assert answer.status_code == status
-        assert says in answer.json()["detail"]
+        assert detail in answer.json()["detail"]
         nowhere = pit.post(DECISION.replace("reviews/0", "reviews/9"), json={"decision": "stands"})
         assert nowhere.status_code == 404
     assert verify_journal(path).entries == before
@@ -127,22 +127,22 @@ def test_what_cannot_be_decided_is_refused_and_nothing_is_written(
 
 def test_an_item_of_a_table_at_work_is_written_by_the_table(tmp_path: Path) -> None:
     path = tmp_path / "bj-09.journal"
-    with house(tmp_path, tmp_path / "state") as found, at_work(path) as desk:
+    with house(tmp_path, tmp_path / "state") as found, at_work(path) as socket:
         found.staff()
         with found.signed_in("pit") as pit:
             until(lambda: found.get(pit, "/api/reviews")["items"])
             view = decided(pit, decision="chosen", choice=str(TRUE))
             assert view["round"]["status"] == "final"
-            desk.unlink()
+            socket.unlink()
             body = {"decision": "stands", "instead_of": view["reviews"][0]["decided"]["seq"]}
-            unheard = pit.post(DECISION, json=body)
-            assert unheard.status_code == 503
-            assert "another program is writing it" in unheard.json()["detail"]
+            refused = pit.post(DECISION, json=body)
+            assert refused.status_code == 503
+            assert "another program is writing it" in refused.json()["detail"]
 
 
 @contextmanager
 def at_work(path: Path) -> Iterator[Path]:
-    """A table that has played the session and waits; yields its desk."""
+    """A table that has played the session and waits; yields its socket."""
     stop, loop = asyncio.Event(), asyncio.new_event_loop()
 
     async def run() -> None:
@@ -177,16 +177,16 @@ def test_a_closed_journal_is_signed_on_and_refuses_rules_that_are_not_those_of_t
     path, key = tmp_path / "t.journal", Signer.create(tmp_path / "table.key")
     with Journal.create(path, Checkpoints(key, HostClock())) as journal:
         play_blinded(journal)
-    said = ReviewResolved(
+    decision = ReviewResolved(
         source="console:ann", at=1, round=1, item=0, decision="chosen", choice=Card("6H")
     )
     before = verify_journal(path).entries
     with pytest.raises(OperatorError, match="does not give the recorded settlement"):
         decide_closed(
-            path, said, rules_for("kansas-shoe", ["blackjack_payout=6:5", "win_payout=2:1"])
+            path, decision, rules_for("kansas-shoe", ["blackjack_payout=6:5", "win_payout=2:1"])
         )
     assert verify_journal(path).entries == before
-    decide_closed(path, said, None, Checkpoints(key, HostClock()))
+    decide_closed(path, decision, None, Checkpoints(key, HostClock()))
     after = verify_journal(path, [key.public])
     assert after.signed == after.entries > before
 
@@ -228,9 +228,9 @@ def test_the_command_asks_for_the_second_person_that_the_house_asks_for(
     void = [*wanted, "--as", "void", "--reason", "misdeal"]
     before = verify_journal(path).entries
     assert run(void) == Exit.REFUSED
-    said = capsys.readouterr().err
-    assert "the house requires two people for this: void" in said
-    assert "--approved-by" in said
+    printed = capsys.readouterr().err
+    assert "the house requires two people for this: void" in printed
+    assert "--approved-by" in printed
     assert run([*void, "--approved-by", "ann"]) == Exit.REFUSED
     assert verify_journal(path).entries == before
     assert run([*wanted, "--choose", "6h"]) == Exit.CLEAN, "no override: nothing was decided"

@@ -93,7 +93,7 @@ def test_a_round_that_lies_on_the_felt_when_its_table_stops_keeps_the_shoe_veile
         assert burned(found) == WITHHELD
 
 
-def test_a_session_that_stands_still_for_as_long_as_the_house_says_has_ended(
+def test_a_session_that_stands_still_for_as_long_as_the_house_sets_has_ended(
     tmp_path: Path,
 ) -> None:
     of = Described(ended_after_hours=2)

@@ -51,8 +51,8 @@ def test_both_files_hold_every_row_of_the_list(
     at_work: House, officer: httpx.Client, kind: Kind
 ) -> None:
     due = [(row["session"], row["seq"], row["at"]) for row in listed(at_work, officer, kind)]
-    told = lines(exported(officer, f"{kind}.csv"))
-    assert [(row["session"], int(row["seq"]), int(row["at"])) for row in told] == due
+    rows = lines(exported(officer, f"{kind}.csv"))
+    assert [(row["session"], int(row["seq"]), int(row["at"])) for row in rows] == due
     table = pq.read_table(io.BytesIO(exported(officer, f"{kind}.parquet")))
     own = ["local_time", "currency"]
     assert table.column_names == [*(column.name for column in COLUMNS[kind]), *own]
@@ -63,15 +63,15 @@ def test_both_files_hold_every_row_of_the_list(
 def test_money_is_cents_and_cards_are_written_as_in_the_format(
     at_work: House, officer: httpx.Client
 ) -> None:
-    told = lines(exported(officer, "hands.csv", session="bj-08"))
+    exported_rows = lines(exported(officer, "hands.csv", session="bj-08"))
     rows = [row for row in listed(at_work, officer, "hands") if row["session"] == "bj-08"]
-    assert [int(row["net"]) for row in told] == [row["net"] for row in rows]
-    assert [row["cards"] for row in told] == [" ".join(row["cards"]) for row in rows]
+    assert [int(row["net"]) for row in exported_rows] == [row["net"] for row in rows]
+    assert [row["cards"] for row in exported_rows] == [" ".join(row["cards"]) for row in rows]
     ledger = lines(exported(officer, "ledger.csv"))
     assert sum(int(row["amount"]) for row in ledger) == 0
 
 
-def test_a_row_says_the_houses_time_and_its_currency(tmp_path: Path) -> None:
+def test_a_row_has_the_houses_time_and_its_currency(tmp_path: Path) -> None:
     write(tmp_path / "a.journal", RoundOpened(round=1, at=1_780_341_240_500_000_000, table="BJ-01"))
     (tmp_path / "house.toml").write_text('zone = "Europe/Paris"\ncurrency = "EUR"')
     out = tmp_path / "rounds.csv"
@@ -136,8 +136,8 @@ def test_a_text_never_begins_like_a_formula() -> None:
         amount=-5,
         memo="@SUM(A1)",
     )
-    (told,) = lines(CsvPieces(COLUMNS["ledger"]).start() + CsvPieces(COLUMNS["ledger"]).more([row]))
-    assert (told["table"], told["memo"], told["amount"]) == ("'=HYPERLINK()", "'@SUM(A1)", "-5")
+    (text,) = lines(CsvPieces(COLUMNS["ledger"]).start() + CsvPieces(COLUMNS["ledger"]).more([row]))
+    assert (text["table"], text["memo"], text["amount"]) == ("'=HYPERLINK()", "'@SUM(A1)", "-5")
     table = ParquetPieces(COLUMNS["ledger"])
     written = table.start() + table.more([row]) + table.end()
     (plain,) = pq.read_table(io.BytesIO(written), columns=["table", "memo"]).to_pylist()
@@ -156,9 +156,9 @@ def test_the_command_exports_journals_at_rest(
     journals = [str(tmp_path / "a.journal"), str(tmp_path / "b.journal")]
     out = tmp_path / "ledger.csv"
     assert run(["export", *journals, "--what", "ledger", "--out", str(out)]) == Exit.CLEAN
-    told = lines(out.read_bytes())
-    assert told[-1]["session"] == "b"
-    assert f"{len(told)} rows of ledger" in capsys.readouterr().out
+    rows = lines(out.read_bytes())
+    assert rows[-1]["session"] == "b"
+    assert f"{len(rows)} rows of ledger" in capsys.readouterr().out
     assert run(["export", *journals, "--what", "ledger", "--out", str(out)]) == Exit.REFUSED
     assert "the file exists already" in capsys.readouterr().err
     missing = str(tmp_path / "x.parquet")

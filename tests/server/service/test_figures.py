@@ -1,4 +1,4 @@
-"""What journals come to over time, and under which rules: told as it is, in whole numbers."""
+"""Figures of journals over time, and their rules, in whole numbers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,7 +162,7 @@ def test_the_sheet_in_force_is_shown_with_citations_and_what_the_table_changed(
     assert any(one["quote"] for one in knobs.values() if one["source"] == "stated")
 
 
-def test_what_changed_when_is_told_rule_by_rule(own: House, officer: httpx.Client) -> None:
+def test_changes_of_rules_are_listed_rule_by_rule(own: House, officer: httpx.Client) -> None:
     first, second = own.get(officer, "/api/tables/BJ-07/rules")
     assert (first["session"], first["changes"]) == ("a", None)
     assert (second["session"], second["at"]) == ("b", MORNING + 9 * HOUR_NS)
@@ -174,9 +174,9 @@ def test_sheets_are_listed_shown_and_compared(own: House, officer: httpx.Client)
     assert [one["id"] for one in listed] == [book.rules.id for book in shipped()]
     sheet = own.get(officer, "/api/rulebooks/home")
     assert [one["knob"] for one in sheet["knobs"]] == list(KNOBS)
-    told = own.get(officer, "/api/rulebooks/kansas-shoe/differences/home")
+    shown = own.get(officer, "/api/rulebooks/kansas-shoe/differences/home")
     due = differences(rules_for("kansas-shoe"), rules_for("home"))
-    assert [(one["knob"], one["was"], one["now"]) for one in told] == list(due)
+    assert [(one["knob"], one["was"], one["now"]) for one in shown] == list(due)
     assert officer.get("/api/rulebooks/nowhere").status_code == 404
     assert officer.get("/api/tables/BJ-99/rules").status_code == 404
 
@@ -198,9 +198,9 @@ def test_a_long_journal_is_read_some_entries_a_request(
     with house(tmp_path, tmp_path / "state") as found:
         found.staff()
         with found.signed_in("pit") as pit:
-            told = [found.get(pit, "/api/series/sensors") for _ in range(4)]
-    assert [one["complete"] for one in told] == [False, False, True, True]
-    counts = [one["lines"][0]["points"][0]["value"] for one in told]
+            answers = [found.get(pit, "/api/series/sensors") for _ in range(4)]
+    assert [one["complete"] for one in answers] == [False, False, True, True]
+    counts = [one["lines"][0]["points"][0]["value"] for one in answers]
     assert counts == [2000, 4000, 4501, 4501]
 
 

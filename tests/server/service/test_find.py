@@ -100,7 +100,7 @@ def test_a_round_that_opens_within_the_minute_is_shown_from_its_opening(asked: A
     assert moment["go_to"] == ns("2026-06-02T23:13:30+02:00")
 
 
-def test_a_time_at_which_nothing_was_dealt_says_so_with_the_rounds_beside_it(asked: Any) -> None:
+def test_a_time_at_which_nothing_was_dealt_gives_the_rounds_beside_it(asked: Any) -> None:
     found = asked("BJ-07 2026-06-02 22:00")
     assert rounds_of(found) == [[None, 3, 4]]
     assert found["says"] == "Nothing was dealt at BJ-07 at 2 Jun 2026, 22:00:00 UTC+02:00."
@@ -127,7 +127,7 @@ def test_a_time_that_the_clocks_showed_twice_asks_which(asked: Any) -> None:
     assert "twice" in found["says"]
 
 
-def test_a_time_that_the_clocks_left_out_says_so(asked: Any) -> None:
+def test_a_time_that_the_clocks_left_out_is_reported(asked: Any) -> None:
     found = asked("BJ-07 2026-03-29 02:30")
     assert "did not exist" in found["says"]
     assert rounds_of(found) == [[None, None, 1]]
@@ -144,7 +144,7 @@ def test_a_table_need_not_be_named_on_its_own_page(asked: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "status", "says"),
+    ("what", "status", "detail"),
     [
         ("21:14", 422, "which table"),
         ("BJ-99 21:14", 422, "a table of the house"),
@@ -153,7 +153,7 @@ def test_a_table_need_not_be_named_on_its_own_page(asked: Any) -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused_with_an_example(
-    tmp_path_factory: pytest.TempPathFactory, what: str, status: int, says: str
+    tmp_path_factory: pytest.TempPathFactory, what: str, status: int, detail: str
 ) -> None:
     folder = tmp_path_factory.mktemp("refused")
     write(folder / "bj-07.journal", *EVENING)
@@ -163,10 +163,10 @@ def test_what_cannot_be_read_is_refused_with_an_example(
         with found.signed_in("pit") as pit:
             answer: httpx.Response = pit.get("/api/find", params={"what": what})
             assert answer.status_code == status
-            assert says in answer.json()["detail"]
+            assert detail in answer.json()["detail"]
 
 
-def test_a_page_is_told_how_the_house_writes(at_work: House, tmp_path: Path) -> None:
+def test_a_page_gets_the_formats_of_the_house(at_work: House, tmp_path: Path) -> None:
     write(tmp_path / "bj-07.journal", *EVENING)
     with house(tmp_path, tmp_path / "state", of=PARIS) as found:
         found.staff()

@@ -48,7 +48,7 @@ class Evening:
     client: httpx.Client
     session: str
     made: dict[tuple[int, str], bytes] = field(default_factory=dict)
-    """Reports, each made once: what they say does not change."""
+    """Reports, each made once: their content does not change."""
 
     def report(self, number: int, form: str = "pdf") -> bytes:
         """Return an incident's report."""
@@ -138,8 +138,8 @@ def test_a_reader_finds_fonts_tags_and_a_signature(incident: tuple[Evening, int]
     assert all(font.is_embedded and font.has_unicode for font in paper.fonts())
     assert paper.info()["Tagged"] == "yes"
     signed = paper.signature()
-    for said in ("Signature is Valid", "Total document signed", "ETSI.CAdES.detached"):
-        assert said in signed
+    for line in ("Signature is Valid", "Total document signed", "ETSI.CAdES.detached"):
+        assert line in signed
     assert check_report(whole, "report").certificate is not None
 
 
@@ -154,44 +154,44 @@ def test_both_signatures_notice_a_change(demo: Evening) -> None:
 
 
 def test_a_disputed_payment_shows_what_the_plates_reported(demo: Evening) -> None:
-    said = " ".join(Paper(demo.report(5)).text().split())
-    assert "The bet plate reported 15.00 (3 of 5.00), entry 346." in said
-    assert "The bet plate reported 25.00 (5 of 5.00), entry 406." in said
-    assert "“the winning hand will be paid 1/1.” Kansas Lottery: rules of blackjack" in said
+    text = " ".join(Paper(demo.report(5)).text().split())
+    assert "The bet plate reported 15.00 (3 of 5.00), entry 346." in text
+    assert "The bet plate reported 25.00 (5 of 5.00), entry 406." in text
+    assert "“the winning hand will be paid 1/1.” Kansas Lottery: rules of blackjack" in text
 
 
 def test_a_house_reads_its_own_time_letters_and_currency(split: Evening) -> None:
-    said = " ".join(Paper(split.report(1)).text().split())
+    text = " ".join(Paper(split.report(1)).text().split())
     for due in ("Europe/Kyiv, UTC+02:00", "22:00:02 UTC+02:00", "січ", "in UAH", "+5,00 UAH"):
-        assert due in said
-    assert COMMENT in said
+        assert due in text
+    assert COMMENT in text
 
 
-def test_what_a_mistake_says_has_amounts_as_the_tables_have(split: Evening) -> None:
+def test_a_mistakes_description_has_amounts_as_the_tables_have(split: Evening) -> None:
     for form in ("pdf", "html"):
         made = split.report(1, form)
-        said = " ".join((Paper(made).text() if form == "pdf" else made.decode()).split())
-        assert "split wager 20,00; it must be 15,00" in said
-        assert "20.00" not in said
+        text = " ".join((Paper(made).text() if form == "pdf" else made.decode()).split())
+        assert "split wager 20,00; it must be 15,00" in text
+        assert "20.00" not in text
 
 
-def test_every_entry_that_is_named_lies_in_what_is_said_of_the_entries(
+def test_every_entry_that_is_named_lies_in_the_stated_entries(
     incident: tuple[Evening, int],
 ) -> None:
     evening, number = incident
-    said = " ".join(Paper(evening.report(number)).text().split())
-    stated = re.search(r"Entries (.*?) Journal", said)
+    text = " ".join(Paper(evening.report(number)).text().split())
+    stated = re.search(r"Entries (.*?) Journal", text)
     assert stated is not None
     spans = re.findall(r"(\d+)(?: to (\d+))?", stated[1])
     inside = {seq for first, last in spans for seq in range(int(first), int(last or first) + 1)}
-    ledger = said.partition(" Account For Amount ")[2]
-    named = re.findall(r"(?<!up to )\bentry (\d+)", said)
+    ledger = text.partition(" Account For Amount ")[2]
+    named = re.findall(r"(?<!up to )\bentry (\d+)", text)
     named += re.findall(r"\b(\d+) (?:spot:|tray)", ledger)
     assert len(named) > 8
     assert {int(one) for one in named} <= inside
 
 
-def test_cards_are_shown_free_of_the_hand_where_numbers_of_pictures_do_not_tell(
+def test_cards_are_shown_free_of_the_hand_without_numbers_of_pictures(
     split: Evening,
 ) -> None:
     """This film has 10 pictures a second and the journal counts 15: their numbers do not fit."""

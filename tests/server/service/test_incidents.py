@@ -81,7 +81,7 @@ def test_an_incident_is_assigned_commented_closed_and_opened_again(own: House) -
         ]
 
 
-def test_what_cannot_be_done_is_refused_and_says_why(own: House) -> None:
+def test_what_cannot_be_done_is_refused_with_the_reason(own: House) -> None:
     with own.signed_in("surveillance") as officer:
 
         def refused(path: str, **body: Any) -> int:
@@ -127,8 +127,8 @@ def test_nothing_done_is_ever_lost_and_every_change_of_the_chain_shows(own: Hous
     chain = own.state / CASES_FILE
     assert verify_journal(chain).entries == 3
     events = [e for e in read_journal(chain) if isinstance(e, UnknownEvent)]
-    told = [msgspec.json.decode(event.body, type=AnyCaseEvent) for event in events]
-    assert [msgspec.to_builtins(one) for one in told] == kept
+    decoded = [msgspec.json.decode(event.body, type=AnyCaseEvent) for event in events]
+    assert [msgspec.to_builtins(one) for one in decoded] == kept
 
 
 def test_a_service_that_starts_anew_knows_what_was_done(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_service_that_starts_anew_knows_what_was_done(tmp_path: Path) -> None:
         assert queue(second, audit, state="closed") == ["bj-07.2"]
 
 
-def test_who_watches_the_queue_is_told_of_every_change(own: House) -> None:
-    told: list[dict[str, Any]] = []
+def test_who_watches_the_queue_gets_every_change(own: House) -> None:
+    changes: list[dict[str, Any]] = []
     ids: list[str] = []
     watching = threading.Event()
 
@@ -155,8 +155,8 @@ def test_who_watches_the_queue_is_told_of_every_change(own: House) -> None:
             for line in answer.iter_lines():
                 ids.extend([line.removeprefix("id: ")] if line.startswith("id: ") else [])
                 if line.startswith("data: "):
-                    told.append(msgspec.json.decode(line.removeprefix("data: ")))
-                if len(told) == 2:
+                    changes.append(msgspec.json.decode(line.removeprefix("data: ")))
+                if len(changes) == 2:
                     return
 
     thread = threading.Thread(target=watch)
@@ -166,7 +166,7 @@ def test_who_watches_the_queue_is_told_of_every_change(own: House) -> None:
         pit.post("/api/incidents/bj-07.1/comments", json={"text": "seen"})
         pit.post("/api/incidents/bj-07.1/closing", json={"reason": "done"})
         thread.join(20)
-        assert [(one["id"], one["comments"], one["state"]) for one in told] == [
+        assert [(one["id"], one["comments"], one["state"]) for one in changes] == [
             ("bj-07.1", 1, "open"),
             ("bj-07.1", 1, "closed"),
         ]

@@ -1,4 +1,4 @@
-"""What was read is kept: a start goes on where the last one stopped, and tells the same."""
+"""What was read is kept: a start goes on where the last one stopped, with the same answers."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ LISTS = ("rounds", "hands", "violations", "reviews", "payments", "ledger", "inci
 
 
 def answered(found: House, client: httpx.Client) -> dict[str, Any]:
-    """Return all that the service tells of its journals."""
+    """Return all that the service answers about its journals."""
     whole = {kind: found.get(client, f"/api/{kind}", limit=500)["items"] for kind in LISTS}
     return whole | {"sessions": found.get(client, "/api/sessions")}
 
@@ -85,7 +85,7 @@ def test_a_table_goes_on_and_another_starts_while_an_archive_is_read(tmp_path: P
     assert kept == {"live": 2, "new": 1} | {f"old-{number}": 0 for number in range(6)}
 
 
-def test_a_service_started_again_tells_the_same_and_reads_nothing_again(
+def test_a_service_started_again_answers_the_same_and_reads_nothing_again(
     evening: Path, tmp_path: Path
 ) -> None:
     state = tmp_path / "state"
@@ -147,7 +147,7 @@ def test_a_journal_that_is_another_one_is_read_anew(
     other.replace(path)
     again = read_in(tmp_path, index)
     assert again == read_in(tmp_path, None)
-    assert again[0][2], "its mistakes are told"
+    assert again[0][2], "its mistakes are listed"
     assert "not the one that was read before" in caplog.text
 
 

@@ -89,15 +89,15 @@ def left(kept: House, secret: str, checkpoint: Checkpoint) -> int:
 
 
 def test_a_forged_one_and_one_of_another_table_are_refused(kept: House, tmp_path: Path) -> None:
-    told: list[Checkpoint] = []
-    due = Checkpoints(SIGNER, SimulatedClock(5), send=told.append)
+    sent: list[Checkpoint] = []
+    due = Checkpoints(SIGNER, SimulatedClock(5), send=sent.append)
     Journal.create(tmp_path / "t.journal", due, "BJ-07").close()
     secret = token(kept, "leave_checkpoints")
-    assert left(kept, secret, told[0]) == 204
-    assert left(kept, secret, msgspec.structs.replace(told[0], seq=7)) == 422
+    assert left(kept, secret, sent[0]) == 204
+    assert left(kept, secret, msgspec.structs.replace(sent[0], seq=7)) == 422
     with kept.admin() as admin:
         admin.patch("/api/accounts/engineer", json={"tables": ["BJ-08"]}).raise_for_status()
-    assert left(kept, secret, told[0]) == 403
+    assert left(kept, secret, sent[0]) == 403
 
 
 @pytest.mark.parametrize("address", ["http://elsewhere:8080", "https://"])
@@ -121,11 +121,11 @@ def at_a_service(folder: Path, url: str, *, is_signed: bool = True) -> Path:
 
 
 def ran(file: Path, rounds: int) -> list[str]:
-    """Start the configured table, have it write rounds, and return what its start said."""
-    said: list[str] = []
-    with table_journal(read_config(file), HostClock(), said.append) as (journal, *_):
+    """Start the configured table, have it write rounds, and return the warnings of its start."""
+    warnings: list[str] = []
+    with table_journal(read_config(file), HostClock(), warnings.append) as (journal, *_):
         journal.append_all(RoundOpened(round=number) for number in range(1, rounds + 1))
-    return said
+    return warnings
 
 
 @pytest.mark.parametrize("is_signed", [True, False])
@@ -150,7 +150,7 @@ def test_a_table_that_starts_asks_a_service_for_what_it_left_there(
 def test_a_table_that_starts_refuses_a_journal_that_was_written_anew(
     kept: House, tmp_path: Path
 ) -> None:
-    """The service keeps the word of both; the table's own key is known to whoever did it."""
+    """The service keeps the checkpoints of both; the attacker has the table's own key."""
     (tmp_path / "token").write_text(token(kept, "leave_checkpoints"))
     file, journal = at_a_service(tmp_path, kept.url), tmp_path / "BJ-07.journal"
     ran(file, 25)
@@ -165,7 +165,7 @@ def test_a_table_that_starts_refuses_a_journal_that_was_written_anew(
 def test_a_service_that_does_not_answer_stops_no_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One refuses, the other takes the connection and says nothing."""
+    """One refuses, the other accepts the connection and sends nothing."""
     monkeypatch.setattr("server.table.sending._ASK_S", 0.3)
     monkeypatch.setattr("server.table.sending._PATIENCE_S", 0.5)
     (tmp_path / "token").write_text("none")
@@ -182,15 +182,15 @@ def test_a_service_that_does_not_answer_stops_no_start(
 def test_a_token_reads_back_what_its_own_table_left_and_nothing_else(
     kept: House, tmp_path: Path
 ) -> None:
-    told: list[Checkpoint] = []
+    sent: list[Checkpoint] = []
     for key in (SIGNER, None):
-        due = Checkpoints(key, SimulatedClock(5), entries=10, send=told.append)
+        due = Checkpoints(key, SimulatedClock(5), entries=10, send=sent.append)
         for table in ("BJ-07", "BJ-08"):
             with Journal.create(tmp_path / f"{table}.{key is None}", due, table) as journal:
                 journal.append_all(RoundOpened(round=number) for number in range(1, 26))
     secret = token(kept, "leave_checkpoints")
-    assert [left(kept, secret, one) for one in told] == [204] * len(told)
-    own = [one for one in told if one.identity.table == "BJ-07" and one.seq == 25]
+    assert [left(kept, secret, one) for one in sent] == [204] * len(sent)
+    own = [one for one in sent if one.identity.table == "BJ-07" and one.seq == 25]
     assert read_back(kept, secret, "BJ-07") == (200, own)
     assert read_back(kept, secret, "BJ-07", SIGNER.public.hex()) == (200, own[:1])
     assert read_back(kept, token(kept, "see_tables"), "BJ-07")[0] == 403
@@ -214,16 +214,16 @@ def read_back(
 
 
 def test_what_is_kept_is_read_on_and_a_file_that_was_cut_is_read_anew(tmp_path: Path) -> None:
-    told: list[Checkpoint] = []
-    due = Checkpoints(SIGNER, SimulatedClock(5), entries=10, send=told.append)
+    sent: list[Checkpoint] = []
+    due = Checkpoints(SIGNER, SimulatedClock(5), entries=10, send=sent.append)
     with Journal.create(tmp_path / "t.journal", due, "BJ-07") as journal:
         for number in range(1, 26):
             journal.append(RoundOpened(round=number))
     kept = LeftCheckpoints(tmp_path / "left")
     assert kept.last_of("BJ-07", None) == ()
-    for one in told:
+    for one in sent:
         kept.keep(one, "now engineer token:1")
         assert kept.last_of("BJ-07", None) == (one,)
     lines = (tmp_path / "left").read_bytes().splitlines(keepends=True)
     (tmp_path / "left").write_bytes(b"".join(lines[:2]))
-    assert kept.last_of("BJ-07", SIGNER.public.hex()) == (told[1],)
+    assert kept.last_of("BJ-07", SIGNER.public.hex()) == (sent[1],)

@@ -39,7 +39,7 @@ def test_nobody_is_let_through_more_often_than_the_burst_and_the_rate(
 
 
 @given(st.floats(0.1, 50), st.integers(1, 20))
-def test_whoever_waits_as_long_as_told_is_let_through(per_s: float, burst: int) -> None:
+def test_a_client_that_waits_as_long_as_asked_is_let_through(per_s: float, burst: int) -> None:
     limiter = Limiter(Rate(per_s, burst), 10)
     assert [limiter.wait_ns("who", 0) for _ in range(burst)] == [0] * burst
     wait_ns = limiter.wait_ns("who", 0)
@@ -104,11 +104,11 @@ def test_sign_ins_of_an_address_are_limited_whatever_name_is_tried(tmp_path: Pat
     limits = Limits(FREELY.address, FREELY.account, SELDOM)
     with house(tmp_path, tmp_path / "state", limits=limits) as found:
         with found.anyone("127.0.0.5") as guessing:
-            told = [
+            answers = [
                 guessing.post("/api/sign-in", json={"name": f"n{number}", "password": "x"})
                 for number in range(5)
             ]
-        assert [one.status_code for one in told] == [401, 401, 401, 429, 429]
+        assert [one.status_code for one in answers] == [401, 401, 401, 429, 429]
         with found.admin() as admin:
             rows = found.get(admin, "/api/activity")["items"]
             metrics = admin.get("/metrics").text
@@ -129,8 +129,8 @@ def test_too_long_a_body_is_not_read(at_work: House) -> None:
                 )
                 sender.sendall(head.encode())
                 assert sender.recv(100).split()[1] in {b"413", b"400"}, length
-        unsaid = client.post("/api/sign-in", content=iter([b"{}"]))
-        assert unsaid.status_code == 411
+        without_length = client.post("/api/sign-in", content=iter([b"{}"]))
+        assert without_length.status_code == 411
 
 
 def test_another_sites_page_can_neither_sign_in_nor_act(at_work: House) -> None:

@@ -71,7 +71,7 @@ def test_the_service_does_not_go_on_with_a_journal_that_lost_its_end(state: Path
 
 
 @pytest.mark.parametrize("name", [ACTIVITY_FILE, CASES_FILE])
-def test_an_unsigned_journal_of_before_is_gone_on_with_and_says_so(
+def test_an_earlier_unsigned_journal_is_continued_with_a_warning(
     tmp_path: Path, state: Path, name: str
 ) -> None:
     with Journal.open(state / name) as journal:
@@ -108,7 +108,7 @@ class FullNow(Journal):
     is_full = False
 
     def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
-        """Append, or say that the disk is full."""
+        """Append, or report that the disk is full."""
         if self.is_full:
             raise TechnicianError("the disk is full", where="activity", way_out="Make room")
         return super().append_all(events)

@@ -1,4 +1,4 @@
-"""What the journals hold is what the service tells: tables, rounds and all that belongs to them."""
+"""The service answers what the journals hold: tables, rounds and all that belongs to them."""
 
 import hashlib
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def test_mistakes_are_found_by_code_table_spot_and_time(
     assert at_work.get(officer, "/api/violations", spot=paid["spot"])["items"] == [paid]
 
 
-def test_payments_and_ledger_are_told_to_the_cent(at_work: House, officer: httpx.Client) -> None:
+def test_payments_and_ledger_are_listed_to_the_cent(at_work: House, officer: httpx.Client) -> None:
     events = list(read_journal(at_work.journals / "bj-08.journal"))
     rows = at_work.get(officer, "/api/payments", table="BJ-08")["items"]
     paid = [e.amount for e in events if isinstance(e, PaymentMade)]
@@ -152,24 +152,24 @@ def test_a_journal_that_is_none_is_named_and_the_others_are_shown(tmp_path: Path
         assert found.get(admin, "/api/sessions/sound")["last_seq"] == 1
 
 
-def test_the_metrics_tell_of_each_tables_newest_journal_and_of_the_reading(
+def test_the_metrics_cover_each_tables_newest_journal_and_the_reading(
     evening: Path, at_work: House
 ) -> None:
     with at_work.signed_in("engineer") as engineer:
-        told = dict(
+        metrics = dict(
             line.rsplit(" ", 1)
             for line in engineer.get("/metrics").text.splitlines()
             if not line.startswith("#")
         )
     proved = verify_journal(evening / "bj-07.journal")
-    assert float(told['pitwatch_session_last_seq{session="bj-07"}']) == proved.entries
-    assert float(told['pitwatch_session_violations{session="bj-07"}']) == 2
-    assert float(told['pitwatch_session_violations{session="bj-08"}']) == 0
-    assert float(told["pitwatch_ready"]) == 1
-    assert float(told["pitwatch_journals_looked_at_seconds"]) < 20
-    assert float(told["process_resident_memory_bytes"]) > 10**7
+    assert float(metrics['pitwatch_session_last_seq{session="bj-07"}']) == proved.entries
+    assert float(metrics['pitwatch_session_violations{session="bj-07"}']) == 2
+    assert float(metrics['pitwatch_session_violations{session="bj-08"}']) == 0
+    assert float(metrics["pitwatch_ready"]) == 1
+    assert float(metrics["pitwatch_journals_looked_at_seconds"]) < 20
+    assert float(metrics["process_resident_memory_bytes"]) > 10**7
     times = [getattr(event, "at", 0) or 0 for event in read_journal(evening / "bj-07.journal")]
-    at = float(told['pitwatch_session_last_event_time_seconds{session="bj-07"}'])
+    at = float(metrics['pitwatch_session_last_event_time_seconds{session="bj-07"}'])
     assert at == pytest.approx(max(times) / 1e9, abs=0.001)
 
 
@@ -203,11 +203,11 @@ def test_a_service_that_starts_anew_goes_on_within_the_deal(tmp_path: Path) -> N
     ]
     rest = [CardDealt(to=2, card=None, at=3), CardDealt(to="dealer", card=None, at=4)]
     with Journal.create(tmp_path / "t.journal") as journal:
-        told = []
+        phases = []
         for events in (begun, rest[:1], rest[1:]):
             journal.append_all(events)
-            told.append(_phase_at(tmp_path, journal.last_seq))
-    assert told == ["deal", "players", "dealer"]
+            phases.append(_phase_at(tmp_path, journal.last_seq))
+    assert phases == ["deal", "players", "dealer"]
 
 
 def _phase_at(folder: Path, last_seq: int) -> str:

@@ -126,18 +126,18 @@ def test_while_the_shoe_is_in_use_nobody_sees_a_card_that_was_not_shown(
     one_shoe: House, who: str
 ) -> None:
     with one_shoe.signed_in(who) as client:
-        told = everything(one_shoe, client)
-    assert "TS" in told
+        answers = everything(one_shoe, client)
+    assert "TS" in answers
     for secret in (HOLE, BURNED, NEXT, '"draw"', '"raw"', "missing_from", "number 9"):
-        assert secret not in told
+        assert secret not in answers
 
 
 @pytest.mark.parametrize("who", ["pit", "audit"])
 def test_after_the_shoe_only_surveillance_sees_it(two_shoes: House, who: str) -> None:
     with two_shoes.signed_in(who) as client:
-        told = everything(two_shoes, client)
+        answers = everything(two_shoes, client)
     for secret in (HOLE, BURNED, NEXT, '"draw"', '"raw"'):
-        assert secret not in told
+        assert secret not in answers
 
 
 def test_surveillance_sees_the_shoe_that_has_ended_and_not_the_one_in_use(
@@ -152,7 +152,7 @@ def test_surveillance_sees_the_shoe_that_has_ended_and_not_the_one_in_use(
     assert rows[0]["result"]["dealer"]["total"] is None
 
 
-def test_a_hole_card_is_told_once_it_is_turned_up(tmp_path: Path) -> None:
+def test_a_hole_card_is_shown_once_it_is_turned_up(tmp_path: Path) -> None:
     events = shoe(1_000, 1)
     shown = CardExposed(at=1_006, table="BJ-03", to="dealer", card=Card(HOLE))
     with (
@@ -160,23 +160,23 @@ def test_a_hole_card_is_told_once_it_is_turned_up(tmp_path: Path) -> None:
         found.signed_in("pit") as pit,
     ):
         (row,) = found.get(pit, "/api/rounds")["items"]
-        told = found.get(pit, "/api/sessions/redacted/events", limit=500)["events"]
+        sent = found.get(pit, "/api/sessions/redacted/events", limit=500)["events"]
     assert row["result"]["dealer"]["cards"] == ["TS", HOLE]
-    assert [e["card"] for e in told if e["type"] == "card_dealt"] == ["TS", None]
-    assert [e["card"] for e in told if e["type"] == "card_exposed"] == [HOLE]
+    assert [e["card"] for e in sent if e["type"] == "card_dealt"] == ["TS", None]
+    assert [e["card"] for e in sent if e["type"] == "card_exposed"] == [HOLE]
 
 
-def test_of_a_new_kind_of_observation_nothing_is_told() -> None:
-    said = {"type", "seq", "at", "table", "source", "confidence"}
+def test_of_a_new_kind_of_observation_nothing_is_shown() -> None:
+    kept = {"type", "seq", "at", "table", "source", "confidence"}
     for kind in AnyObservation.__args__:
         if kind is ConsoleEntry:
             continue
         schema = msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"]
         fields: dict[str, Any] = {name: _some(schema[name]) for name in schema}
         event = msgspec.convert(fields | {"type": kind.__struct_config__.tag}, kind)
-        told = msgspec.json.decode(redacted(event, frozenset()))
-        assert not {"card", "candidates", "raw", "draw", "crop", "missing_from"} & set(told)
-        assert said & set(told)
+        left = msgspec.json.decode(redacted(event, frozenset()))
+        assert not {"card", "candidates", "raw", "draw", "crop", "missing_from"} & set(left)
+        assert kept & set(left)
 
 
 def _some(schema: dict[str, Any]) -> Any:

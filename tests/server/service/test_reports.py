@@ -1,4 +1,4 @@
-"""Reports say what the journal says, to the cent, and bear a signature that any change breaks."""
+"""Reports agree with the journal to the cent, and have a signature that any change breaks."""
 
 import random
 import re
@@ -67,7 +67,7 @@ def wrong_payment(at_work: House, client: httpx.Client) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_incidents_report_tells_the_mistake_and_the_clause_it_breaks(
+def test_an_incidents_report_names_the_mistake_and_the_clause_it_breaks(
     at_work: House, officer: httpx.Client, form: str
 ) -> None:
     paid = wrong_payment(at_work, officer)
@@ -81,7 +81,7 @@ def test_an_incidents_report_tells_the_mistake_and_the_clause_it_breaks(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_sessions_report_tells_every_round_and_mistake(
+def test_a_sessions_report_has_every_round_and_mistake(
     at_work: House, officer: httpx.Client, form: str
 ) -> None:
     made = fetched(officer, f"/api/sessions/bj-07/report.{form}")
@@ -320,9 +320,9 @@ def test_a_certificate_without_its_key_is_refused(
         ("--report-key", key, "--report-certificate"),
     ):
         assert run(["serve", str(tmp_path), option, str(file)]) == Exit.REFUSED
-        said = capsys.readouterr().err
-        assert f"Give {other} too" in said
-        assert said.count("\n") == 1
+        printed = capsys.readouterr().err
+        assert f"Give {other} too" in printed
+        assert printed.count("\n") == 1
 
 
 # --- pages and paper ----------------------------------------------------------------------
@@ -355,15 +355,15 @@ def test_any_letters_are_printed_in_fonts_that_the_file_embeds() -> None:
 
 
 def test_a_letter_that_the_typefaces_lack_is_printed_as_its_number() -> None:
-    def said_of(name: str) -> str:
+    def printed_with(name: str) -> str:
         return words(as_paper(Document("T", "t.", (Section(name, (Text(name),)),), "foot.")))
 
-    said = said_of("dealer 张 伟")
-    assert said.count("dealer [U+5F20] [U+4F1F]") == 2
-    assert "replaces characters that this document's typefaces lack" in said
+    text = printed_with("dealer 张 伟")
+    assert text.count("dealer [U+5F20] [U+4F1F]") == 2
+    assert "replaces characters that this document's typefaces lack" in text
     many = "張偉さんの手札を確認配牌확인" * 9
-    assert len(re.findall(r"\bU\+[0-9A-F]{4}\b", said_of(many))) == 2 * len(many)
-    assert "[U+" not in said_of("dealer Łukasz Ґ")
+    assert len(re.findall(r"\bU\+[0-9A-F]{4}\b", printed_with(many))) == 2 * len(many)
+    assert "[U+" not in printed_with("dealer Łukasz Ґ")
 
 
 def test_headings_tables_and_pictures_are_tagged() -> None:
@@ -383,17 +383,17 @@ def test_a_long_table_goes_on_from_sheet_to_sheet_under_its_headings() -> None:
     paper = Paper(as_paper(long))
     sheets = int(paper.info()["Pages"])
     assert sheets > 4
-    said = paper.text()
-    assert said.count("Number") == sheets
-    assert [f"row {number}" in said for number in range(300)] == [True] * 300
-    assert f"{sheets} of {sheets}" in said
+    text = paper.text()
+    assert text.count("Number") == sheets
+    assert [f"row {number}" in text for number in range(300)] == [True] * 300
+    assert f"{sheets} of {sheets}" in text
 
 
 def test_a_word_too_long_for_its_line_is_cut_and_nothing_of_it_is_lost() -> None:
     long = "0123456789abcdef" * 20
     table = Table(("Name", "Hash"), (("a", f"of {long} and words"),))
-    said = words(as_paper(Document("L", "l.", (Section("S", (table,)),), "f")))
-    assert long in said.replace("\n", "").replace(" ", "")
+    text = words(as_paper(Document("L", "l.", (Section("S", (table,)),), "f")))
+    assert long in text.replace("\n", "").replace(" ", "")
 
 
 def test_pictures_are_put_in_as_they_are() -> None:

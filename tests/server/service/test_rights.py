@@ -135,9 +135,9 @@ def caller(request: pytest.FixtureRequest, at_work: House) -> Iterator[tuple[str
 def test_the_table_names_every_route_there_is(tmp_path: Path) -> None:
     app = make_app(Setup(tmp_path, tmp_path), SimulatedClock())
     paths = app.openapi()["paths"]
-    told = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    routes = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     documents = {"/api/openapi.json", "/api/schema/events", "/api/asyncapi.json"}
-    assert told | {("GET", path) for path in documents} == set(MAY)
+    assert routes | {("GET", path) for path in documents} == set(MAY)
 
 
 @pytest.mark.parametrize(("method", "path"), [key for key in MAY if key[1] != "/api/sign-out"])
@@ -169,7 +169,7 @@ def test_a_session_is_no_use_to_a_page_that_does_not_know_its_csrf_token(at_work
         assert pit.post("/api/tokens", json=asked).status_code == 201
 
 
-def test_a_token_does_what_its_scopes_say_and_not_more(at_work: House) -> None:
+def test_a_token_may_do_what_its_scopes_allow_and_not_more(at_work: House) -> None:
     with at_work.signed_in("pit") as pit, at_work.anyone() as program:
         beyond = {"label": "x", "scopes": ["see_undealt"]}
         assert pit.post("/api/tokens", json=beyond).status_code == 403

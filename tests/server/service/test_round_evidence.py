@@ -1,4 +1,4 @@
-"""Each card of a round is shown once, by its best look; disputed chips with what plates said."""
+"""Each card of a round is shown once, by its best look; disputed chips with the plates' reports."""
 
 from models.cards import Card
 from models.events import (

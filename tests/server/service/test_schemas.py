@@ -1,4 +1,4 @@
-"""What the service says of itself is true: each answer as its OpenAPI document has it."""
+"""The service is as documented: each answer matches its OpenAPI document."""
 
 import os
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ schema = schemathesis.openapi.from_dict(document).exclude(path=list(LEFT_OUT))
 
 @pytest.fixture(scope="module")
 def asked(evening: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A service of its own: whoever sends wrong passwords at random is soon locked out."""
+    """A service of its own: a client that sends wrong passwords at random is soon locked out."""
     with house(evening, tmp_path_factory.mktemp("asked")) as found:
         found.staff()
         for who in ("surveillance", "admin"):

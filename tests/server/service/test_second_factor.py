@@ -209,5 +209,5 @@ def test_wrong_codes_at_the_removal_lock_the_account(guarded: House, clock: Simu
     with guarded.signed_in("pit") as pit:
         enrolled(pit, clock)
         sent = {"password": PASSWORD, "code": "000000"}
-        told = [pit.post("/api/me/second-factor/removal", json=sent) for _ in range(TRIES + 1)]
-        assert [one.status_code for one in told] == [409] * TRIES + [429]
+        answers = [pit.post("/api/me/second-factor/removal", json=sent) for _ in range(TRIES + 1)]
+        assert [one.status_code for one in answers] == [409] * TRIES + [429]

@@ -1,4 +1,4 @@
-"""`pitwatch serve` as a process of its own: how it begins, and what it says where it cannot."""
+"""`pitwatch serve` as a process of its own: how it starts, and what it prints where it cannot."""
 
 import signal
 import socket
@@ -34,16 +34,16 @@ def is_ready(url: str) -> bool:
         return False
 
 
-def test_a_second_service_with_the_same_state_is_told_so_in_one_line(tmp_path: Path) -> None:
+def test_a_second_service_with_the_same_state_is_refused_in_one_line(tmp_path: Path) -> None:
     first, url = begun(tmp_path)
     try:
         until(lambda: is_ready(url))
         second, _ = begun(tmp_path)
-        _, said = second.communicate(timeout=60)
+        _, printed = second.communicate(timeout=60)
         assert second.returncode == 2
-        assert "Traceback" not in said
-        assert "another" in said.splitlines()[-1]
-        assert str(tmp_path) in said.splitlines()[-1]
+        assert "Traceback" not in printed
+        assert "another" in printed.splitlines()[-1]
+        assert str(tmp_path) in printed.splitlines()[-1]
         assert is_ready(url)
         assert (tmp_path / PASSWORD_FILE).exists()
     finally:
@@ -69,7 +69,7 @@ def test_plain_http_beyond_loopback_is_warned_of(address: Address, warned: bool)
     assert is_plain_beyond_loopback(address) is warned
 
 
-def test_a_service_in_the_clear_says_so_when_it_starts(tmp_path: Path) -> None:
+def test_a_service_without_tls_warns_when_it_starts(tmp_path: Path) -> None:
     with socket.create_server(("0.0.0.0", 0)) as free:
         port = free.getsockname()[1]
     words = ["-m", "server", "serve", str(tmp_path), "--host", "0.0.0.0", "--port", str(port)]
@@ -77,7 +77,7 @@ def test_a_service_in_the_clear_says_so_when_it_starts(tmp_path: Path) -> None:
         [sys.executable, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True
     ) as service:
         assert service.stderr is not None
-        said = [service.stderr.readline() for _ in range(2)]
+        lines = [service.stderr.readline() for _ in range(2)]
         service.terminate()  # while it starts: at no moment is a signal lost
         assert service.wait(timeout=30) in {0, -signal.SIGTERM}
-    assert "WARNING: plain HTTP on 0.0.0.0" in "".join(said)
+    assert "WARNING: plain HTTP on 0.0.0.0" in "".join(lines)

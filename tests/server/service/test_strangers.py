@@ -28,7 +28,7 @@ def test_the_first_is_written_at_once_and_the_others_as_one() -> None:
     assert kept.due(10**18 + 2 * INTERVAL_NS) == ()
 
 
-def test_the_names_that_were_tried_are_told() -> None:
+def test_the_names_that_were_tried_are_listed() -> None:
     kept = Strangers()
     for number in range(200):
         kept.take(tried(number, f"name-{number:03}"))

@@ -1,4 +1,4 @@
-"""The stream: every event once, in order, from any seq on; whoever stops reading harms nobody."""
+"""The stream: every event once, in order, from any seq on; a client that stops harms no other."""
 
 import json
 import socket
@@ -36,8 +36,8 @@ def viewer(found: House, client: httpx.Client, query: str = "") -> Iterator[Clie
 
 
 def seqs(watching: ClientConnection, count: int) -> list[tuple[str, int]]:
-    told = [json.loads(watching.recv(timeout=20)) for _ in range(count)]
-    return [(one["session"], one["event"]["seq"]) for one in told]
+    messages = [json.loads(watching.recv(timeout=20)) for _ in range(count)]
+    return [(one["session"], one["event"]["seq"]) for one in messages]
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_a_live_table_is_seen_as_it_is_written_and_resumed_from_the_last_seq(
             assert seqs(watching, 1495) == [("t", n) for n in range(6, 1501)]
         with viewer(quick, pit) as watching:
             journal.append_all([CardDealt(to=1, card=None, at=1500), RoundClosed(at=1500)])
-            told = [json.loads(watching.recv(timeout=20)) for _ in range(2)]
-            assert [one["phase"] for one in told] == ["deal", "taken_up"]
+            messages = [json.loads(watching.recv(timeout=20)) for _ in range(2)]
+            assert [one["phase"] for one in messages] == ["deal", "taken_up"]
         with viewer(quick, pit) as watching:
             journal.append_all(opened(1503, 1504))
             assert seqs(watching, 2) == [("t", 1503), ("t", 1504)]
@@ -80,9 +80,9 @@ def test_every_table_is_seen_through_one_connection(at_work: House) -> None:
     with at_work.signed_in("surveillance") as officer:
         last = {v["session"]: v["last_seq"] for v in at_work.get(officer, "/api/sessions")}
         with viewer(at_work, officer, "?from=bj-07:0&from=bj-08:0") as watching:
-            told = seqs(watching, sum(last.values()))
+            sent = seqs(watching, sum(last.values()))
     for name, count in last.items():
-        assert [seq for session, seq in told if session == name] == list(range(1, count + 1))
+        assert [seq for session, seq in sent if session == name] == list(range(1, count + 1))
 
 
 def test_server_sent_events_go_on_from_the_last_id(at_work: House) -> None:

@@ -1,4 +1,4 @@
-"""What the streams' documents say is what is sent: real messages, redacted and not."""
+"""The streams are as documented: real messages, redacted and not."""
 
 import json
 from collections.abc import Iterator
@@ -53,8 +53,8 @@ def test_every_reference_in_the_document_leads_somewhere(document: Any) -> None:
 def test_every_stream_the_service_has_is_in_the_document(document: Any, at_work: House) -> None:
     with at_work.anyone() as client:
         paths = at_work.get(client, "/api/openapi.json")["paths"]
-    told = {channel["address"] for channel in document["channels"].values()}
-    assert told == {"/stream"} | {path for path in paths if path.endswith("/stream")}
+    documented = {channel["address"] for channel in document["channels"].values()}
+    assert documented == {"/stream"} | {path for path in paths if path.endswith("/stream")}
     sent = {one["channel"]["$ref"].split("/")[-1] for one in document["operations"].values()}
     assert sent == set(document["channels"])
 
@@ -103,7 +103,7 @@ def test_veiled_and_unknown_events_are_as_the_document_has_them(
         assert not check.is_valid(wrong)
 
 
-def test_incidents_are_told_as_the_document_has_them(document: Any, tmp_path: Path) -> None:
+def test_incidents_are_sent_as_documented(document: Any, tmp_path: Path) -> None:
     check = checked(document, "incident")
     with house(tmp_path, tmp_path / "state") as found:
         found.staff()
@@ -115,6 +115,6 @@ def test_incidents_are_told_as_the_document_has_them(document: Any, tmp_path: Pa
                 assert pit.post("/api/incidents", json=opened).status_code == 201
                 headers = {"Last-Event-ID": "0"}
                 pit.headers.update(headers)
-                (told,) = data(pit, "/api/incidents/stream", 1)
-    check.validate(told)
-    assert told["id"] == "t.1"
+                (message,) = data(pit, "/api/incidents/stream", 1)
+    check.validate(message)
+    assert message["id"] == "t.1"

@@ -99,17 +99,17 @@ def test_a_reading_of_one_device_does_not_bring_another_back(tmp_path: Path) -> 
 
 
 def test_a_table_is_live_while_its_journal_is_written_in_its_own_time(tmp_path: Path) -> None:
-    said = shifted(heard("plain"), HostClock().now_ns())
+    observed = shifted(heard("plain"), HostClock().now_ns())
     with Journal.create(tmp_path / "bj-01.journal") as journal:
         live = table(journal)
-        for one in said[:20]:
+        for one in observed[:20]:
             live.observe((one.observation,), one.now_ns)
         with opened(tmp_path) as found:
             assert standing(found)["presence"] == "live"
 
 
 def test_a_replayed_table_is_not_live(tmp_path: Path) -> None:
-    """Its journal is written now, but what it tells happened long ago."""
+    """Its journal is written now, but its events happened long ago."""
     with Journal.create(tmp_path / "bj-01.journal") as journal:
         live = table(journal)
         for one in heard("plain")[:20]:
@@ -183,7 +183,7 @@ def test_a_fault_at_the_end_of_a_recording_alerts_nobody(tmp_path: Path) -> None
 
 
 def standing_lost(folder: Path) -> list[str]:
-    """Return the faults of BJ-01 that lasted to the end, as another service tells them."""
+    """Return the faults of BJ-01 that lasted to the end, as another service reports them."""
     with house(folder, folder / "another state") as found:
         found.staff()
         return [one["kind"] for one in standing(found)["troubles"]]

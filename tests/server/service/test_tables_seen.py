@@ -1,4 +1,4 @@
-"""Rights by table: of tables that a person does not see, no route says anything."""
+"""Rights by table: no route answers about tables that a person may not see."""
 
 import json
 from collections.abc import Iterator
@@ -92,12 +92,12 @@ def test_ones_own_table_is_there(divided: House, narrow: httpx.Client) -> None:
     assert divided.get(narrow, "/api/rounds")["items"]
 
 
-def test_a_stream_tells_nothing_of_another_table(divided: House, narrow: httpx.Client) -> None:
+def test_a_stream_sends_nothing_of_another_table(divided: House, narrow: httpx.Client) -> None:
     headers = {"Cookie": f"pitwatch={narrow.cookies['pitwatch']}", "Origin": divided.url}
     address = divided.url.replace("http", "ws") + "/stream?from=bj-07:0&from=bj-08:0"
     with connect(address, additional_headers=headers, proxy=None) as viewer:
-        told = {json.loads(viewer.recv(20))["session"] for _ in range(20)}
-    assert told == {"bj-08"}
+        sessions = {json.loads(viewer.recv(20))["session"] for _ in range(20)}
+    assert sessions == {"bj-08"}
 
 
 def test_a_token_sees_no_more_than_its_account(divided: House, narrow: httpx.Client) -> None:

@@ -36,7 +36,7 @@ def test_they_end_with_a_password_reset(kept: Accounts) -> None:
     assert kept.tokens("ann") == ()
 
 
-def test_whoever_changes_their_own_password_may_keep_them(kept: Accounts) -> None:
+def test_a_person_who_changes_their_password_may_keep_them(kept: Accounts) -> None:
     _, secret = kept.add_token("ann", "board", {Right.SEE_ROUNDS}, DAY_NS)
     kept.change("ann", password=OTHER, keep_tokens=True)
     assert kept.by_token(secret) is not None

@@ -87,7 +87,7 @@ def test_it_goes_on_in_the_next_segment_in_the_same_time(tmp_path: Path) -> None
     assert shown([piece for piece in pieces if piece]) == [timed(n) for n in range(10 * FPS)]
 
 
-def test_nothing_is_told_before_there_is_a_whole_fragment(tmp_path: Path) -> None:
+def test_nothing_is_sent_before_there_is_a_whole_fragment(tmp_path: Path) -> None:
     film, follower = filming(tmp_path), followed(tmp_path)
     film.add(shot(0, at(0)))
     assert follower.news() == b""
@@ -95,14 +95,14 @@ def test_nothing_is_told_before_there_is_a_whole_fragment(tmp_path: Path) -> Non
     film.close()
 
 
-def test_a_video_that_is_none_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_no_video_is_refused(tmp_path: Path) -> None:
     described(tmp_path, session())
     (tmp_path / "overhead.mp4").write_bytes(b"\0\0\0\1moov" + bytes(40))
     with pytest.raises(TechnicianError, match="cannot be followed"):
         followed(tmp_path).news()
 
 
-def test_a_video_that_is_removed_meanwhile_is_said(tmp_path: Path) -> None:
+def test_a_video_that_is_removed_meanwhile_is_reported(tmp_path: Path) -> None:
     film, follower = filming(tmp_path), followed(tmp_path)
     for number in range(3 * FPS):
         film.add(shot(number, at(number)))

@@ -1,4 +1,4 @@
-"""A table that was stopped starts again under another clock: refused or told, as the house asks."""
+"""A stopped table starts again under another clock: refused or reported, as the house asks."""
 
 import hashlib
 import time
@@ -42,7 +42,7 @@ def started(file: Path) -> int:
 
 
 def kept(monkeypatch: pytest.MonkeyPatch, state: SyncState) -> None:
-    """Have the kernel say so of the host's clock."""
+    """Have the kernel report this state of the host's clock."""
     monkeypatch.setattr("server.commands.run.kernel_sync", lambda: state)
 
 
@@ -65,14 +65,14 @@ def test_a_restart_is_refused_in_one_line_where_nobody_keeps_the_clock_any_more(
         kept(monkeypatch, "unsynchronised")
         capsys.readouterr()
         assert started(file) == Exit.REFUSED
-        (told,) = capsys.readouterr().err.splitlines()
-        assert told.startswith(f"pitwatch: {file}: the host's clock is not synchronised")
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"pitwatch: {file}: the host's clock is not synchronised")
         assert hashlib.sha256(journal.read_bytes()).digest() == before
         kept(monkeypatch, "synchronised")
         assert started(file) == Exit.CLEAN
 
 
-def test_a_clock_that_was_set_back_while_no_table_ran_is_told_at_the_start(
+def test_a_clock_that_was_set_back_while_no_table_ran_is_reported_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with table(tmp_path, "warn") as file:
@@ -102,6 +102,6 @@ def test_where_the_house_requires_the_clock_that_start_is_refused_in_one_line(
         before = verify_journal(tmp_path / "BJ-07.journal")
         capsys.readouterr()
         assert started(file) == Exit.REFUSED
-    (told,) = capsys.readouterr().err.splitlines()
-    assert "s behind the journal's last entry" in told
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "s behind the journal's last entry" in line
     assert verify_journal(tmp_path / "BJ-07.journal") == before

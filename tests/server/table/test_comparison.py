@@ -21,7 +21,7 @@ def test_wording_and_clauses_do_not_count_as_differences() -> None:
     assert differences(DEALER_OVERDREW, reworded) == ()
 
 
-def test_another_card_makes_a_round_wrong_and_says_which() -> None:
+def test_another_card_makes_a_round_wrong_and_is_named() -> None:
     dealer = replace(DEALER_OVERDREW.dealer, cards=cards("TS 6H"))
     (one,) = compare_sessions([DEALER_OVERDREW], [replace(DEALER_OVERDREW, dealer=dealer)])
     assert one.verdict == "wrong"

@@ -1,4 +1,4 @@
-"""A decision settles anew what it touches: the same as if the whole session were heard again."""
+"""A decision settles its rounds again: the same as if the whole session were processed again."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -41,7 +41,7 @@ class Played:
     def __init__(self, kept: int | None) -> None:
         self.journal = Journal.in_memory()
         self.reads: list[int] = []
-        self.verdicts = SettlementBook(self._append, self._read, kept)
+        self.book = SettlementBook(self._append, self._read, kept)
         self.engine = Engine(RULES)
 
     def _append(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
@@ -52,28 +52,28 @@ class Played:
         self.reads.append(after_seq)
         return found
 
-    def hear(self, facts: Sequence[AnyFact]) -> None:
+    def process(self, facts: Sequence[AnyFact]) -> None:
         """Play on; of every third round a person is asked about its first card."""
         for fact in self.journal.append_all(facts):
             results = self.engine.feed(fact)
-            self.verdicts.heard(fact, self.engine)
+            self.book.processed(fact, self.engine)
             for result in results:
-                self.engine = self.verdicts.settled(result, fact.at, (), self.engine)
+                self.engine = self.book.settled(result, fact.at, (), self.engine)
             if isinstance(fact, RoundOpened) and fact.round % 3 == 1:
                 evidence = () if fact.seq is None else (fact.seq,)
                 doubt = ReviewRaised(round=fact.round, review=Review("which", ("KS",), evidence))
-                self.verdicts.raised(self.journal.append(doubt))
+                self.book.raised(self.journal.append(doubt))
 
     def decide(self, decision: ReviewResolved) -> None:
         """Journal a decision and follow it."""
-        self.engine = self.verdicts.resolve(self.journal.append(decision), self.engine)
+        self.engine = self.book.resolve(self.journal.append(decision), self.engine)
 
     def events(self) -> list[AnyEvent]:
         return [event for event in self.journal.read() if not isinstance(event, UnknownEvent)]
 
 
-def heard_whole(events: Sequence[AnyEvent]) -> tuple[RoundResult, ...]:
-    """The rounds as one engine settles them that hears every fact of the session as decided."""
+def settled_anew(events: Sequence[AnyEvent]) -> tuple[RoundResult, ...]:
+    """The rounds of one engine that processes every fact of the session as decided."""
     facts = [event for event in events if isinstance(event, Fact)]
     raised = [event for event in events if isinstance(event, ReviewRaised)]
     decisions = [event for event in events if isinstance(event, ReviewResolved)]
@@ -99,22 +99,22 @@ def play(asked: Sequence[tuple[int, ReviewResolved]], kept: int | None) -> Playe
     """Play the session with decisions at their moments, those that can be so."""
     played, at = Played(kept), 0
     for moment, decision in sorted(asked, key=lambda one: one[0]):
-        played.hear(FACTS[at:moment])
+        played.process(FACTS[at:moment])
         at = max(at, moment)
         with suppress(OperatorError):
-            played.verdicts.check(decision, played.engine)
+            played.book.check(decision, played.engine)
             played.decide(decision)
-    played.hear(FACTS[at:])
+    played.process(FACTS[at:])
     return played
 
 
 @settings(max_examples=examples(40), deadline=None)
 @given(moments)
-def test_it_comes_to_what_the_whole_session_heard_again_comes_to(
+def test_it_gives_what_processing_the_whole_session_again_gives(
     asked: list[tuple[int, ReviewResolved]],
 ) -> None:
     played = play(asked, None)
-    assert played.verdicts.rounds() == heard_whole(played.events())
+    assert played.book.rounds() == settled_anew(played.events())
 
 
 @settings(max_examples=examples(15), deadline=None)
@@ -127,7 +127,7 @@ def test_rounds_that_were_let_go_of_are_decided_alike(
 
 @settings(max_examples=examples(25), deadline=None)
 @given(decisions, decisions)
-def test_a_decision_is_refused_where_the_whole_session_says_that_it_cannot_be(
+def test_a_decision_is_refused_where_the_whole_session_refuses_it(
     first: ReviewResolved, second: ReviewResolved
 ) -> None:
     played = play([(len(FACTS), first)], None)
@@ -139,7 +139,7 @@ def test_a_decision_is_refused_where_the_whole_session_says_that_it_cannot_be(
     def whole() -> None:
         check_decision(facts, raised, earlier, second, RULES.decks)
 
-    assert refusal(lambda: played.verdicts.check(second, played.engine)) == refusal(whole)
+    assert refusal(lambda: played.book.check(second, played.engine)) == refusal(whole)
 
 
 def refusal(check: Callable[[], None]) -> str | None:
@@ -152,7 +152,7 @@ def refusal(check: Callable[[], None]) -> str | None:
 
 def test_what_is_decided_of_the_last_round_reads_no_other() -> None:
     played = Played(None)
-    played.hear(FACTS)
+    played.process(FACTS)
     number = ROUNDS - 2
     opened = next(
         event.seq or 0
@@ -161,39 +161,39 @@ def test_what_is_decided_of_the_last_round_reads_no_other() -> None:
     )
     decision = ReviewResolved(source="console:ann", at=1, round=number, item=0, decision="stands")
     played.reads.clear()
-    played.verdicts.check(decision, played.engine)
+    played.book.check(decision, played.engine)
     played.decide(decision)
     assert min(played.reads) == opened - 1
 
 
 def test_memory_is_bounded_and_the_nearest_opening_is_known() -> None:
-    openings, engine = RoundStarts(), Engine(RULES)
+    starts, engine = RoundStarts(), Engine(RULES)
     for number in range(1, 3001):
         fact = RoundOpened(seq=number, round=number)
         engine.feed(fact)
-        openings.note(fact, engine)
-    nearest = {n: opening.number for n in range(1, 3001) if (opening := openings.before(n))}
+        starts.note(fact, engine)
+    nearest = {n: start.number for n in range(1, 3001) if (start := starts.before(n))}
     assert len(set(nearest.values())) <= 512
     assert all(nearest.get(number, 0) == number for number in range(2873, 3001))
     assert max(number - nearest.get(number, 0) for number in range(1, 3001)) <= 16
 
 
-def test_rounds_numbered_backwards_are_heard_from_the_beginning() -> None:
-    openings, engine = RoundStarts(), Engine(RULES)
+def test_rounds_numbered_backwards_are_processed_from_the_beginning() -> None:
+    starts, engine = RoundStarts(), Engine(RULES)
     for seq, number in enumerate((1, 2, 2), start=1):
         fact = RoundOpened(seq=seq, round=number)
         engine.feed(fact)
-        openings.note(fact, engine)
-    assert openings.before(2) is None
-    assert openings.shoe_of(2) == 0
+        starts.note(fact, engine)
+    assert starts.before(2) is None
+    assert starts.shoe_of(2) == 0
 
 
 @pytest.mark.parametrize("number", [1, 7])
 def test_a_card_of_the_shoe_named_twice_is_found_in_the_rounds_after(number: int) -> None:
-    """The second king of spades of one deck: the round that holds it tells, until a shuffle."""
+    """The second king of spades of one deck: its round reports it, until a shuffle."""
     played = Played(None)
-    played.hear(FACTS)
-    before = {one.round: one for one in played.verdicts.rounds()}
+    played.process(FACTS)
+    before = {one.round: one for one in played.book.rounds()}
     dealt = [fact for fact in played.events() if isinstance(fact, CardDealt) and fact.card]
     last = dealt[-1].card
     decision = ReviewResolved(
@@ -206,21 +206,21 @@ def test_a_card_of_the_shoe_named_twice_is_found_in_the_rounds_after(number: int
         card=CardPlace(to="dealer"),
     )
     played.decide(decision)
-    after = {one.round: one for one in played.verdicts.rounds()}
+    after = {one.round: one for one in played.book.rounds()}
     assert after[number] != before[number]
-    assert played.verdicts.rounds() == heard_whole(played.events())
+    assert played.book.rounds() == settled_anew(played.events())
 
 
 def paid_late(kept: int | None) -> list[AnyEvent]:
     """Play the session; the last round is paid late, after a doubt about the first."""
     played = Played(kept)
-    played.hear(FACTS)
+    played.process(FACTS)
     doubt = ReviewRaised(round=1, review=Review("which", ("KS",), ()))
-    played.verdicts.raised(played.journal.append(doubt))
+    played.book.raised(played.journal.append(doubt))
     payment = played.journal.append(PaymentMade(spot=1, amount=100))
     for result in played.engine.feed(payment):
         because = (payment.seq or 0,)
-        played.verdicts.settled(result, None, because, played.engine, paid_late=True)
+        played.book.settled(result, None, because, played.engine, paid_late=True)
     return played.events()
 
 

@@ -1,4 +1,4 @@
-"""A person says what no sensor could; the round settles by the same engine, and again the same."""
+"""A person decides what no sensor could; the same engine settles the round, and a replay agrees."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
@@ -115,11 +115,11 @@ def test_a_card_named_while_the_round_is_played_is_asked_for_no_more(journal: Jo
 
 def test_what_the_sensors_come_to_at_the_very_moment_of_a_decision_is_not_lost() -> None:
     """A decision, like anything that comes, lets time pass: facts may fall due with it."""
-    heard_all = [*pairwise(blinded())]
-    for since, (now, following) in enumerate(heard_all):
+    steps = [*pairwise(blinded())]
+    for since, (now, following) in enumerate(steps):
         with Journal.in_memory() as journal:
             pipeline = table(journal)
-            for one, _ in heard_all[: since + 1]:
+            for one, _ in steps[: since + 1]:
                 pipeline.observe((one.observation,), one.now_ns)
             if not any(isinstance(event, ReviewRaised) for event in journal.read()):
                 continue
@@ -128,7 +128,7 @@ def test_what_the_sensors_come_to_at_the_very_moment_of_a_decision_is_not_lost()
             facts = [event for event in journal.read(last + 1) if isinstance(event, Fact)]
             if not facts:
                 continue
-            for _, one in heard_all[since:]:
+            for _, one in steps[since:]:
                 pipeline.observe((one.observation,), one.now_ns)
             pipeline.finish()
             due = truth()
@@ -140,11 +140,11 @@ def test_what_the_sensors_come_to_at_the_very_moment_of_a_decision_is_not_lost()
 def test_the_record_names_the_person_and_what_the_result_rests_on(journal: Journal) -> None:
     pipeline = play_blinded(journal)
     decide(pipeline, decision(choice=TRUE))
-    told = [event for event in journal.read() if isinstance(event, ReviewResolved)]
-    assert [one.source for one in told] == ["console:ann"]
+    resolved = [event for event in journal.read() if isinstance(event, ReviewResolved)]
+    assert [one.source for one in resolved] == ["console:ann"]
     settled = [e for e in journal.read() if isinstance(e, RoundSettled) and e.result.round == 1]
-    assert told[0].seq in settled[-1].because
-    assert told[0].seq not in settled[0].because
+    assert resolved[0].seq in settled[-1].because
+    assert resolved[0].seq not in settled[0].because
 
 
 def test_money_moves_once_the_round_is_final_and_only_once(journal: Journal) -> None:
@@ -232,7 +232,7 @@ def test_a_decision_that_cannot_be_so_is_refused_with_the_way_out(
 
 
 def test_a_card_that_the_shoe_cannot_hold_any_more_is_refused_but_as_a_candidate() -> None:
-    """The camera may have read a foreign card: then the engine says that it is one."""
+    """The camera may have read a foreign card: then the engine reports a foreign card."""
     king = Card("KS")
     facts: list[AnyFact] = [
         ShoeStarted(decks=1),
@@ -309,7 +309,7 @@ def test_a_table_that_keeps_few_rounds_in_memory_decides_old_ones_all_the_same(
         assert list(journal.read()) == list(other.read())
 
 
-def test_a_closed_journal_says_by_itself_what_was_decided(journal: Journal) -> None:
+def test_a_closed_journal_holds_what_was_decided(journal: Journal) -> None:
     pipeline = play_blinded(journal)
     decide(pipeline, decision(choice=TRUE))
     rules = rules_for("kansas-shoe")
@@ -365,7 +365,7 @@ decisions = st.lists(
 
 @settings(max_examples=examples(20), deadline=None)
 @given(decisions)
-def test_whatever_is_decided_the_ledger_is_what_is_due_and_a_replay_says_the_same(
+def test_the_ledger_is_what_is_due_after_any_decision_and_a_replay_agrees(
     asked: list[ReviewResolved],
 ) -> None:
     with Journal.in_memory() as journal:

@@ -1,4 +1,4 @@
-"""A table that goes on with its journal hears again what it must, and comes to the same."""
+"""A table that goes on with its journal processes what it must again, with the same result."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace as with_
@@ -44,10 +44,10 @@ HAND_DEALT_ROUNDS = 8
 
 
 class Watched:
-    """A table's pipeline on a journal, told of what is observed as a live table is."""
+    """A table's pipeline on a journal, with observations as on a live table."""
 
     def __init__(self, journal: Journal, played: Session, rest: Rest | None = None) -> None:
-        self.told: list[int] = []
+        self.noted: list[int] = []
         self.on_entry: Callable[[Event], None] = lambda _: None
         self.record = TableRecord(journal, self._note)
         before = 0 if rest is None else rest.played
@@ -58,11 +58,11 @@ class Watched:
         self.now_ns = played.heard[0][0]
 
     def _note(self, event: Event) -> None:
-        self.told.append(event.seq or 0)
+        self.noted.append(event.seq or 0)
         self.on_entry(event)
 
-    def hear(self, heard: Sequence[tuple[int, AnyObservation]]) -> None:
-        for at_ns, one in heard:
+    def observe(self, observations: Sequence[tuple[int, AnyObservation]]) -> None:
+        for at_ns, one in observations:
             self.wait(at_ns)
             self.pipeline.observe((replace(one, seq=None),), at_ns)
 
@@ -79,8 +79,8 @@ def known(journal: Journal) -> list[AnyEvent]:
 @cache
 def played(*, noisy: bool, rules: str = "kansas-shoe") -> Session:
     dealt = session(rules, 7, rounds=ROUNDS if rules == "kansas-shoe" else HAND_DEALT_ROUNDS)
-    heard = renumbered(everything_at_once(dealt.heard, Random(7))) if noisy else dealt.heard
-    return with_(dealt, heard=tuple(heard))
+    observations = renumbered(everything_at_once(dealt.heard, Random(7))) if noisy else dealt.heard
+    return with_(dealt, heard=tuple(observations))
 
 
 @cache
@@ -88,7 +88,7 @@ def alone(*, noisy: bool, rules: str = "kansas-shoe") -> tuple[AnyEvent, ...]:
     """The journal of a table that was left alone."""
     with Journal.in_memory() as journal:
         table = Watched(journal, played(noisy=noisy, rules=rules))
-        table.hear(played(noisy=noisy, rules=rules).heard)
+        table.observe(played(noisy=noisy, rules=rules).heard)
         table.wait(table.now_ns + AFTER_NS)
         return tuple(known(journal))
 
@@ -123,7 +123,7 @@ def cuts(events: Sequence[AnyEvent], chance: Random) -> list[int]:
 )
 def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(rules: str, noisy: bool) -> None:
     dealt = played(noisy=noisy, rules=rules)
-    events, heard = alone(noisy=noisy, rules=rules), dealt.heard
+    events, observations = alone(noisy=noisy, rules=rules), dealt.heard
     due = concluded(events)
     rested = 0
     for cut in cuts(events, Random("cuts")):
@@ -133,16 +133,16 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(rules: str, noisy: bo
             rested += past.rest is not None
             table = Watched(journal, dealt, past.rest)
             recall(past, table.pipeline, table.record, past.rest)
-            assert sorted(table.told[:cut]) == list(range(1, cut + 1))
+            assert sorted(table.noted[:cut]) == list(range(1, cut + 1))
             table.now_ns = past.end_ns
-            table.hear(heard[len(past.observations) :][:150])
+            table.observe(observations[len(past.observations) :][:150])
             found = concluded(known(journal))
         assert len(found) >= len(concluded(events[:cut]))
         assert found == due[: len(found)]
     assert rested >= 5
 
 
-def test_what_is_heard_again_is_a_shoe_and_no_more() -> None:
+def test_one_shoe_is_processed_again_and_no_more() -> None:
     events = alone(noisy=False)
     rest = last_rest(events)
     assert rest is not None
@@ -156,7 +156,7 @@ def test_a_shoe_begun_while_cards_lay_there_is_no_place_to_go_on_from() -> None:
     assert last_rest(events) is None
 
 
-def test_nor_is_one_begun_while_its_reader_could_not_be_heard() -> None:
+def test_nor_is_one_begun_while_its_reader_was_not_connected() -> None:
     events = list(alone(noisy=False))
     first = next(at for at, event in enumerate(events) if isinstance(event, ShoeLoaded))
     events.insert(first + 1, ReaderFault(source="shoe", at=1, kind="link_lost", detail=""))
@@ -181,8 +181,8 @@ def test_a_journal_whose_facts_are_not_what_was_observed_is_refused_all_the_same
             recall(past, table.pipeline, table.record, past.rest)
 
 
-def test_a_shoe_that_only_the_floor_tells_of_is_one() -> None:
-    """A shoe without a start card: the console says that it is fresh."""
+def test_a_shoe_that_only_the_floor_reports_is_one() -> None:
+    """A shoe without a start card: a console entry states that it is fresh."""
     events = [one for one in alone(noisy=False) if not isinstance(one, ShoeLoaded)]
     rest = last_rest(events)
     assert rest is not None

@@ -1,4 +1,4 @@
-"""A host's clock that cannot be trusted: said on the status line, refused where the house asks."""
+"""A host's clock that cannot be trusted: shown on the status line, refused where the house asks."""
 
 from pathlib import Path
 
@@ -40,8 +40,8 @@ def test_run_refuses_in_one_line_and_makes_no_journal(
     file = example(tmp_path, ("# clock = ", "clock = "))
     monkeypatch.setattr("server.commands.run.kernel_sync", lambda: "unsynchronised")
     assert run(["run", str(file)]) == Exit.REFUSED
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith(f"pitwatch: {file}: the host's clock is not synchronised")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"pitwatch: {file}: the host's clock is not synchronised")
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -70,7 +70,7 @@ def line(*events: Event) -> str:
     return standing.line(Formats())
 
 
-def test_the_status_line_says_what_is_wrong_with_the_clock() -> None:
+def test_the_status_line_shows_what_is_wrong_with_the_clock() -> None:
     def sync(state: SyncState) -> ClockSynchronisation:
         return ClockSynchronisation(source="clock", at=END, state=state)
 

@@ -85,7 +85,7 @@ class Killed:
             journal.append_all(replace(one, seq=None) for one in events)
             life = self._started(journal)
             self._decide(journal, life)
-            life.table.hear(self._left(journal, kill))
+            life.table.observe(self._left(journal, kill))
             if kill is None:
                 life.table.wait(life.table.now_ns + AFTER_NS)
                 self._decide(journal, life)
@@ -125,7 +125,7 @@ class Killed:
                 items[one.round] = number + 1
                 asked += [(one.round, number)] if (one.round, number) not in decided else []
         for (number, item), kind in zip(asked, ("stands", "void"), strict=False):
-            said = ReviewResolved(
+            decision = ReviewResolved(
                 source="console:ann",
                 at=life.table.now_ns,
                 round=number,
@@ -133,11 +133,13 @@ class Killed:
                 decision=kind,  # type: ignore[arg-type]
                 reason=REASON,
             )
-            life.table.pipeline.observe((said,), life.table.now_ns)
+            life.table.pipeline.observe((decision,), life.table.now_ns)
 
     def _left(self, journal: Journal, kill: int | None) -> Sequence[tuple[int, AnyObservation]]:
-        heard = [one for one in known(journal) if isinstance(one, Observation)]
-        return self.played.heard[sum(not isinstance(one, ReviewResolved) for one in heard) : kill]
+        journalled = [one for one in known(journal) if isinstance(one, Observation)]
+        return self.played.heard[
+            sum(not isinstance(one, ReviewResolved) for one in journalled) : kill
+        ]
 
 
 def _both(*takes: Callable[[Event], None]) -> Callable[[Event], None]:
@@ -148,21 +150,21 @@ def _both(*takes: Callable[[Event], None]) -> Callable[[Event], None]:
     return take
 
 
-def _heard(seed: int, noise: str) -> Session:
+def _disturbed(seed: int, noise: str) -> Session:
     if noise == "hand-dealt":
         return session("casino-single-deck", 7, rounds=8)
     dealt = session("kansas-shoe", seed, rounds=21, spots=(1, 3, 5), knobs=TWO_DECKS)
-    heard, chance = list(dealt.heard), Random(seed)
+    observations, chance = list(dealt.heard), Random(seed)
     if noise == "noisy":
         for disturb in NOISE:
-            heard = disturb(heard, chance)
+            observations = disturb(observations, chance)
     elif noise == "everything":
-        heard = everything_at_once(heard, chance)
-    return with_(dealt, heard=tuple(renumbered(heard)))
+        observations = everything_at_once(observations, chance)
+    return with_(dealt, heard=tuple(renumbered(observations)))
 
 
-def _kept(place: Path, said: list[str] | None = None, signer: Signer | None = None) -> RestFile:
-    warned = [] if said is None else said
+def _kept(place: Path, warnings: list[str] | None = None, signer: Signer | None = None) -> RestFile:
+    warned = [] if warnings is None else warnings
     return RestFile(place / "t.journal", signer, warned.append)
 
 
@@ -189,7 +191,7 @@ def _by_number(life: Life) -> dict[int, RoundResult]:
 def test_a_killed_table_writes_byte_for_byte_what_one_that_reads_everything_writes(
     tmp_path: Path, seed: int, noise: str
 ) -> None:
-    played, chance = _heard(seed, noise), Random(f"kept {seed}")
+    played, chance = _disturbed(seed, noise), Random(f"kept {seed}")
     kills = sorted([*chance.sample(range(20, len(played.heard)), KILLS), len(played.heard) - 30])
     tails = [chance.randrange(12) for _ in kills]
     fast, slow = Killed(played, _kept(tmp_path)), Killed(played, None)
@@ -218,17 +220,17 @@ class Left:
     """What a table left behind: its configuration and a journal, killed in its last shoe."""
 
     placed: Placed
-    said: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
         return self.placed.beside(self.placed.config.journal)
 
     def rests(self) -> RestFile:
-        return rests_of(self.placed, self.said.append)
+        return rests_of(self.placed, self.warnings.append)
 
     def start(self, rests: RestFile) -> tuple[object, ...]:
-        """Start the table, and say how it stands."""
+        """Start the table, and return its state."""
         with rests.open_journal(None) as journal:
             table = LiveTable(self.placed, journal, HostClock(), Blind(), rests=rests)
             return (*_states(table.standing), table.standing.line(Formats()))
@@ -279,7 +281,7 @@ def test_a_start_verifies_and_reads_only_the_last_shoe(
     rests = left.rests()
     assert left.start(rests) == due
     assert rests.found is not None
-    assert left.said == []
+    assert left.warnings == []
     assert len(checked) == checked[-1] - rests.found.place.seq < checked[-1] // 2
 
 
@@ -304,13 +306,13 @@ def _let_another_sign(left: Left) -> None:
     kept = left.rests().read()
     assert kept is not None
     signer = Signer.create(left.path.with_name("another.key"))
-    RestFile(left.path, signer, left.said.append).write(kept)
+    RestFile(left.path, signer, left.warnings.append).write(kept)
 
 
 def _take_away_the_signature(left: Left) -> None:
     kept = left.rests().read()
     assert kept is not None
-    RestFile(left.path, None, left.said.append).write(kept)
+    RestFile(left.path, None, left.warnings.append).write(kept)
 
 
 def _of_another_journal(left: Left) -> None:
@@ -360,7 +362,7 @@ def test_a_file_that_does_not_fit_is_named_and_the_whole_journal_is_read(
 ) -> None:
     change(left)
     assert left.start(left.rests()) == due
-    (line,) = left.said
+    (line,) = left.warnings
     assert line.startswith(f"{left.rests().path} is not used, so this start reads the whole")
     assert why in line
 

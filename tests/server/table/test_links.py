@@ -1,4 +1,4 @@
-"""What became of a device's link is on the recording: a replay tells what the live table told."""
+"""The recording holds the changes of a device's link: a replay reports them as the table did."""
 
 import time
 from dataclasses import replace as with_
@@ -38,7 +38,7 @@ class Unplugged(Table):
         self.words = [*self.words[: self._pulled_at - 1], *later]
 
     def advance(self, life: Life, to_ns: int) -> bool:
-        """As it says, and once with the shoe's cable out for a while."""
+        """Play it, and once pull the shoe's cable for half a minute."""
         self._advanced += 1
         if self._advanced == self._pulled_at:
             self.ports["shoe"].unplug()
@@ -74,7 +74,7 @@ def unplugged(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[AnyEvent],
 
 
 def of_links(events: list[AnyEvent] | tuple[AnyEvent, ...]) -> list[Observation]:
-    """What was told of links, without its places in one journal or another."""
+    """The events of links, without their places in a journal."""
     return [
         replace(event, seq=None)
         for event in events
@@ -95,14 +95,14 @@ def settled(events: list[AnyEvent] | tuple[AnyEvent, ...]) -> list[RoundResult]:
     ]
 
 
-def test_a_replay_tells_what_the_live_table_told_of_its_links(
+def test_a_replay_reports_the_links_as_the_live_table_did(
     unplugged: tuple[list[AnyEvent], Replayed],
 ) -> None:
     live, replayed = unplugged
-    told = of_links(live)
-    kinds = [one.kind if isinstance(one, ReaderFault) else "returned" for one in told]
+    events = of_links(live)
+    kinds = [one.kind if isinstance(one, ReaderFault) else "returned" for one in events]
     assert kinds == ["link_lost", "returned", "uncounted"]
-    assert of_links(replayed.events) == told
+    assert of_links(replayed.events) == events
 
 
 def test_its_rounds_settle_as_live(

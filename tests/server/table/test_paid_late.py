@@ -29,7 +29,7 @@ def played() -> Session:
 
 
 @cache
-def heard() -> tuple[tuple[int, AnyObservation], ...]:
+def with_late_payment() -> tuple[tuple[int, AnyObservation], ...]:
     """The session, with five dollars more for spot 1 entered after every third round."""
     closings = [fact.at or 0 for fact in played().truth if isinstance(fact, RoundClosed)]
     cards = [fact.at or 0 for fact in played().truth if isinstance(fact, CardDealt)]
@@ -46,7 +46,7 @@ def heard() -> tuple[tuple[int, AnyObservation], ...]:
 def events() -> tuple[AnyEvent, ...]:
     with Journal.in_memory() as journal:
         table = Watched(journal, played())
-        table.hear(heard())
+        table.observe(with_late_payment())
         table.wait(table.now_ns + AFTER_NS)
         return tuple(known(journal))
 
@@ -103,7 +103,7 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone() -> None:
             table = Watched(journal, played(), past.rest)
             recall(past, table.pipeline, table.record, past.rest)
             table.now_ns = past.end_ns
-            table.hear(heard()[len(past.observations) :][:120])
+            table.observe(with_late_payment()[len(past.observations) :][:120])
             found = concluded(known(journal))
         assert len(found) >= len(concluded(events()[:cut]))
         assert found == due[: len(found)]
@@ -111,12 +111,12 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone() -> None:
 
 
 def _recalled(known_: tuple[AnyEvent, ...], rules: Rulebook) -> SettlementBook:
-    verdicts = SettlementBook(list, lambda _: iter(known_))
-    verdicts.recall(known_, rules)
-    return verdicts
+    book = SettlementBook(list, lambda _: iter(known_))
+    book.recall(known_, rules)
+    return book
 
 
-def test_a_journal_read_again_stands_as_its_last_settlements_say() -> None:
+def test_a_journal_read_again_stands_as_its_last_settlements() -> None:
     last = {e.result.round: e.result for e in events() if isinstance(e, RoundSettled)}
     again = {result.round: result for result in _recalled(events(), played().rules).rounds()}
     assert {n: again[n] for n in last} == last

@@ -36,12 +36,12 @@ from tests.golden.sessions import Heard, heard
 
 
 def journalled(
-    observations: list[Heard], told_by: Callable[[Reckoning], Reckoning] = lambda own: own
+    observations: list[Heard], wrapped: Callable[[Reckoning], Reckoning] = lambda own: own
 ) -> tuple[Pipeline, list[AnyEvent]]:
     rules = rules_for("kansas-shoe")
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     journal = Journal.in_memory()
-    reconciler = told_by(Reckoning(rules, layout))
+    reconciler = wrapped(Reckoning(rules, layout))
     pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
     for one in observations:
         pipeline.observe((one.observation,), one.now_ns)

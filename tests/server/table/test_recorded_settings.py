@@ -1,4 +1,4 @@
-"""A recorded port says its driver's settings: without them tags would be nobody's cards."""
+"""A recorded port has its driver's settings: without them tags would belong to no card."""
 
 from pathlib import Path
 from shutil import copy
@@ -39,12 +39,12 @@ def tagged(tmp_path: Path) -> tuple[Path, list[Card]]:
     return folder, cards
 
 
-def test_a_session_with_a_tag_register_is_heard_by_it(tagged: tuple[Path, list[Card]]) -> None:
+def test_a_session_with_a_tag_register_is_read_with_it(tagged: tuple[Path, list[Card]]) -> None:
     folder, cards = tagged
     (port,) = (port for port in open_recording(folder).ports if port.record.driver == "id12")
     shoe = port.driver()
-    heard = [read for chunk in port.chunks for read in shoe.feed(chunk.data, chunk.offset_ns)]
-    assert [read.card for read in heard if isinstance(read, ShoeCardRead)] == cards
+    readings = [read for chunk in port.chunks for read in shoe.feed(chunk.data, chunk.offset_ns)]
+    assert [read.card for read in readings if isinstance(read, ShoeCardRead)] == cards
     assert len(cards) >= 4
 
 

@@ -51,7 +51,7 @@ def fill(kept: Recordings) -> None:
         if number == 200 - 5:
             kept.turn_over(OVER_NS)
         if number % 50 == 0:
-            kept.heard("shoe", taken_ns(number), CARD)
+            kept.received("shoe", taken_ns(number), CARD)
         kept.filmed("overhead", picture(number))
 
 
@@ -71,8 +71,8 @@ def test_every_picture_and_byte_goes_to_the_folder_of_its_own_time(tmp_path: Pat
         camera = FileCamera(film, session.at, later)
         found = [(number_in(frame.image), frame.at_ns) for frame in camera.frames()]
         assert found == [(number, taken_ns(number)) for number in numbers]
-        heard = [start_ns + chunk.offset_ns for chunk in read_capture(folder / "shoe.cap")]
-        assert heard == [taken_ns(number) for number in numbers if number % 50 == 0]
+        times_ns = [start_ns + chunk.offset_ns for chunk in read_capture(folder / "shoe.cap")]
+        assert times_ns == [taken_ns(number) for number in numbers if number % 50 == 0]
         assert len([*folder.glob("overhead*.mp4")]) == 4, "twenty seconds in segments of six"
 
 
@@ -124,7 +124,7 @@ def test_a_hold_in_the_folder_for_holds_keeps_a_session(tmp_path: Path) -> None:
     assert [one.name for one in listed(tmp_path)] == [first, current]
 
 
-def test_a_recording_that_broke_off_is_told_and_begun_anew(tmp_path: Path) -> None:
+def test_a_recording_that_broke_off_is_reported_and_begun_anew(tmp_path: Path) -> None:
     kept = recordings(tmp_path / "disk")
     kept.filmed("overhead", picture(0))
     with disk_with_room_for(0):

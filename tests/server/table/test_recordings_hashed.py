@@ -71,7 +71,7 @@ def times(mp4: bytes) -> Sequence[int]:
         ]
 
 
-def test_what_was_not_added_to_is_said_too() -> None:
+def test_a_file_that_did_not_grow_is_listed_too() -> None:
     hashing = Hashing("shoe.cap", "shoe")
     hashing.add(b"1 38\n")
     hashing.note(7)
@@ -83,9 +83,9 @@ def test_what_was_not_added_to_is_said_too() -> None:
 def test_a_journal_gives_its_hashes_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "layout.toml"
     file.write_text("x")
-    said = RecordingHashed(at=1, table="BJ-01", folder="BJ-01-1", pieces=(whole(file),))
+    hashed = RecordingHashed(at=1, table="BJ-01", folder="BJ-01-1", pieces=(whole(file),))
     with Journal.create(tmp_path / "t.journal") as writing:
-        writing.append(said)
+        writing.append(hashed)
     (found,) = hashed_in(tmp_path / "t.journal")
-    assert (found.seq, found.pieces) == (1, said.pieces)
+    assert (found.seq, found.pieces) == (1, hashed.pieces)
     assert recording_hashed(b'{"type":"round_closed"}') is None

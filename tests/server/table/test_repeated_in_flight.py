@@ -53,7 +53,7 @@ def again(index: int, number: int, sigma: float) -> NDArray[np.uint8]:
 
 
 def seen(repeated: frozenset[int], sigma: float) -> Iterator[tuple[int, Observed]]:
-    """What a flawless reader's camera tells where some pictures show the one before.
+    """What a flawless reader's camera reports where some pictures show the one before.
 
     ``sigma`` is how far an encoder changes a picture that is shown again.
     """
@@ -66,24 +66,24 @@ def seen(repeated: frozenset[int], sigma: float) -> Iterator[tuple[int, Observed
         shown = shown if index in repeated else index
         reader.now_ns = shown * FRAME_NS
         encoded = again(shown, index, sigma) if sigma and shown != index else pictures()[shown]
-        told = watcher.see(Painted(index, at_ns, encoded))
-        yield from ((at_ns, one) for one in told)
+        events = watcher.see(Painted(index, at_ns, encoded))
+        yield from ((at_ns, one) for one in events)
     yield from ((at_ns, one) for one in watcher.finish())
 
 
 def judged(repeated: frozenset[int], sigma: float = 0) -> Compared:
-    """How the round compares that this camera and perfect ports tell of."""
+    """How the round of this camera and perfect ports compares."""
     staged, layout = scene().staged, scene().layout
-    said: list[tuple[int, AnyObservation]] = [
+    observations: list[tuple[int, AnyObservation]] = [
         (at_ns, one)
         for at_ns, one in ideal_observations(staged, layout, start_ns=START_NS, table="T")
         if not isinstance(one, CardSighted | CardGone)
     ]
-    said += [
+    observations += [
         (START_NS + at_ns, replace(one, at=START_NS + (one.at or 0), table="T"))
         for at_ns, one in seen(repeated, sigma)
     ]
-    played = Session(scene().house.rules, layout, staged.facts, tuple(renumbered(said)))
+    played = Session(scene().house.rules, layout, staged.facts, tuple(renumbered(observations)))
     return compare(played, reconciled(played, played.heard))
 
 

@@ -36,7 +36,7 @@ SETTINGS = Settings(
 )
 
 
-class Told:
+class TimedTruthReader:
     """A reader that knows what was filmed and looks at the clock."""
 
     confident_p = 0.98
@@ -65,7 +65,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def play(session: Path, *, speed: float | None = None, pictures: bool = False) -> Replayed:
     (camera,) = read_session(session).cameras
     clock = ReplayClock(SETTINGS.start_ns, speed)
-    reader = Told(prepare(SETTINGS), camera, clock)
+    reader = TimedTruthReader(prepare(SETTINGS), camera, clock)
     with Journal.in_memory() as journal:
         return replay(
             ReplayOptions(session, pictures=pictures),

@@ -1,6 +1,6 @@
 """A table killed again and again writes the same journal wherever its starts go on from.
 
-One that goes on from where it last stood at rest, and one that hears everything again: their
+One that goes on from where it last stood at rest, and one that processes everything again: their
 journals are held to each other byte for byte, by the hash that stands for every entry.
 """
 
@@ -53,7 +53,7 @@ class Killed:
             with Journal.in_memory() as journal:
                 journal.append_all(replace(one, seq=None) for one in events)
                 table = self._started(journal)
-                table.hear(self._left(journal, kill))
+                table.observe(self._left(journal, kill))
                 if kill is None:
                     table.wait(table.now_ns + AFTER_NS)
                     return journal.verify().head, list(table.pipeline.rounds())
@@ -70,24 +70,24 @@ class Killed:
         return table
 
     def _left(self, journal: Journal, kill: int | None) -> Sequence[tuple[int, AnyObservation]]:
-        heard = sum(isinstance(one, Observation) for one in known(journal))
-        return self.played.heard[heard:kill]
+        journalled = sum(isinstance(one, Observation) for one in known(journal))
+        return self.played.heard[journalled:kill]
 
 
-def _heard(seed: int, *, noisy: bool) -> Session:
+def _disturbed(seed: int, *, noisy: bool) -> Session:
     dealt = session("kansas-shoe", seed, rounds=14, spots=(1, 3, 5), knobs=TWO_DECKS)
-    heard, chance = list(dealt.heard), Random(seed)
+    observations, chance = list(dealt.heard), Random(seed)
     for disturb in NOISE if noisy else ():
-        heard = disturb(heard, chance)
-    return with_(dealt, heard=tuple(renumbered(heard)))
+        observations = disturb(observations, chance)
+    return with_(dealt, heard=tuple(renumbered(observations)))
 
 
 @pytest.mark.parametrize("seed", one_in(4, range(1, 5), 1))
 @pytest.mark.parametrize("noisy", [False, True], ids=["sound", "noisy"])
-def test_a_start_from_a_rest_gives_byte_for_byte_what_hearing_everything_gives(
+def test_a_start_from_a_rest_gives_byte_for_byte_what_processing_everything_gives(
     seed: int, noisy: bool
 ) -> None:
-    played, chance = _heard(seed, noisy=noisy), Random(f"kills {seed}")
+    played, chance = _disturbed(seed, noisy=noisy), Random(f"kills {seed}")
     kills = sorted(chance.sample(range(20, len(played.heard)), KILLS))
     tails = [chance.randrange(12) for _ in kills]
     from_rest = Killed(played, lambda past: past.rest)
@@ -102,7 +102,7 @@ LATE_NS = (2_500_000_000, 5_000_000_000)
 
 
 def _late_journal(played: Session, chance: Random) -> list[AnyEvent]:
-    """The journal of a table that hears some observations seconds after their time."""
+    """The journal of a table that receives some observations seconds after their time."""
     with Journal.in_memory() as journal:
         table = Watched(journal, played)
         for at_ns, one in played.heard:
@@ -115,8 +115,8 @@ def _late_journal(played: Session, chance: Random) -> list[AnyEvent]:
 
 @pytest.mark.parametrize("seed", one_in(2, (2, 3)))
 def test_what_came_seconds_late_comes_late_again(seed: int) -> None:
-    """Before an observation said when it was heard, such a start was refused."""
-    played, chance = _heard(seed, noisy=True), Random(f"late {seed}")
+    """Before an observation had the time of its arrival, such a start was refused."""
+    played, chance = _disturbed(seed, noisy=True), Random(f"late {seed}")
     events = _late_journal(played, chance)
     assert any(isinstance(one, Observation) and one.heard for one in events)
     for cut in chance.sample(range(100, len(events)), 8):

@@ -150,8 +150,8 @@ def test_resettle_names_the_rules_of_then_and_of_now(
         },
     }
     run(["resettle", str(journal), "-r", "home", "--set", "decks=6", "--summary"])
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"{IN_WORDS} → home with decks=6 (rules {rules_hash(now)[:12]})" in said
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"{IN_WORDS} → home with decks=6 (rules {rules_hash(now)[:12]})" in text
 
 
 def test_a_parquet_of_changes_has_both_rules(journal: Path, tmp_path: Path) -> None:

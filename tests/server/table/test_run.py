@@ -74,7 +74,7 @@ def bare(result: RoundResult) -> RoundResult:
 
 
 def go_on(journal: Journal, placed: Placed, to_come: Sequence[AnyEvent]) -> None:
-    """Go on with what an earlier run left, and hear what it did not come to hear."""
+    """Go on with what an earlier run left, and receive what it did not receive."""
     rules, layout = rules_of(placed), layout_of(placed)
     record = TableRecord(journal, lambda _: None)
     pipeline = Pipeline(
@@ -111,7 +111,7 @@ def concluded(events: Sequence[AnyEvent]) -> list[AnyEvent]:
 
 
 def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """Observations without their places, nor when late ones were heard: each run has its own."""
+    """Observations without their places, nor when late ones arrived: each run has its own."""
     found = (event for event in events if isinstance(event, Observation))
     return [replace(event, seq=None, heard=None) for event in found]
 
@@ -244,7 +244,7 @@ def test_a_table_stopped_in_the_middle_of_a_round_goes_on_with_it(
     assert kinds.count("RoundSettled") == 1
 
 
-def test_killed_and_told_to_stop_it_keeps_every_entry_and_seals_its_journal(
+def test_killed_and_then_stopped_it_keeps_every_entry_and_seals_its_journal(
     session: Path, tmp_path: Path
 ) -> None:
     with played(session, tmp_path) as playing:
@@ -285,14 +285,14 @@ def started(config: Path) -> subprocess.Popen[str]:
 
 
 def wait_for(process: subprocess.Popen[str], line: str) -> None:
-    """Return once the process has said a line that holds ``line``."""
+    """Return once the process has printed a line that holds ``line``."""
     assert process.stderr is not None
-    said = []
+    lines = []
     for text in process.stderr:
-        said.append(text)
+        lines.append(text)
         if line in text:
             return
-    raise AssertionError("".join(said))
+    raise AssertionError("".join(lines))
 
 
 @dataclass
@@ -312,21 +312,19 @@ class Stuck:
             time.sleep(0.05)
 
 
-def test_a_picture_that_freezes_is_told_and_the_table_goes_on(
-    session: Path, tmp_path: Path
-) -> None:
+def test_a_frozen_picture_is_reported_and_the_table_goes_on(session: Path, tmp_path: Path) -> None:
     ((_, film),) = open_recording(session).cameras
     shown = Stuck(next(film.frames()).image)
 
-    def said(run: Run, kind: type[CameraFault | CameraRecovered]) -> bool:
+    def has_reported(run: Run, kind: type[CameraFault | CameraRecovered]) -> bool:
         return any(isinstance(one, kind) and one.kind == "frozen" for one in run.entries())
 
     def recovered(run: Run) -> bool:
-        if time.monotonic() > known_s and not said(run, CameraFault):
+        if time.monotonic() > known_s and not has_reported(run, CameraFault):
             shown.frozen.set()
-        elif said(run, CameraFault):
+        elif has_reported(run, CameraFault):
             shown.frozen.clear()
-        return said(run, CameraRecovered)
+        return has_reported(run, CameraRecovered)
 
     with played(session, tmp_path, record=False) as playing, http_camera(shown.pictures) as camera:
         url = read_config(playing.config).config.cameras[0].stream.url

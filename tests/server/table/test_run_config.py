@@ -1,4 +1,4 @@
-"""table.toml: every field typed and told; every fault a line of its own."""
+"""table.toml: every field typed and described; every fault a line of its own."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_the_annotated_example_is_sound() -> None:
     assert run(["config", "check", str(EXAMPLE), "--at-rest"]) == Exit.CLEAN
 
 
-def test_every_field_at_fault_is_told(tmp_path: Path) -> None:
+def test_every_field_at_fault_is_named(tmp_path: Path) -> None:
     file = example(
         tmp_path,
         ("table_min = 1000", 'table_min = "ten"'),
@@ -45,7 +45,7 @@ def test_every_field_at_fault_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "detail"),
     [
         (("kansas-shoe", "utah-shoe"), "utah-shoe"),
         (("five-spots", "nine-spots"), "nine-spots"),
@@ -55,14 +55,14 @@ def test_every_field_at_fault_is_told(tmp_path: Path) -> None:
         (("{ x_px = 382.0, y_px = 778.0, x_mm = -700.0, y_mm = 900.0 },", ""), "reference_points"),
     ],
 )
-def test_what_it_names_must_exist(tmp_path: Path, changed: tuple[str, str], told: str) -> None:
+def test_what_it_names_must_exist(tmp_path: Path, changed: tuple[str, str], detail: str) -> None:
     faults = config_faults(example(tmp_path, changed), at_rest=True)
     assert len(faults) == 1
-    assert told in str(faults[0])
+    assert detail in str(faults[0])
     assert str(tmp_path / "table.toml") in faults[0].where
 
 
-def test_devices_that_are_not_plugged_in_are_told_each(
+def test_each_device_that_is_not_plugged_in_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = example(
@@ -73,12 +73,12 @@ def test_devices_that_are_not_plugged_in_are_told_each(
         ("usb-plates-07", "no-such-plates"),
     )
     assert run(["config", "check", str(file), "--json"]) == Exit.REFUSED
-    said = json.loads(capsys.readouterr().out)
-    assert [fault["field"] for fault in said["faults"]] == ["ports[0].url", "ports[1].url"]
-    assert all(fault["way_out"] for fault in said["faults"])
+    printed = json.loads(capsys.readouterr().out)
+    assert [fault["field"] for fault in printed["faults"]] == ["ports[0].url", "ports[1].url"]
+    assert all(fault["way_out"] for fault in printed["faults"])
 
 
-def test_the_schema_says_what_every_field_of_a_table_is_for() -> None:
+def test_the_schema_describes_every_field_of_a_table() -> None:
     definitions = table_schema()["$defs"]
     for part in ("TableConfig", "Camera", "CameraConfig", "Port", "Recorder"):
         for field, schema in definitions[part]["properties"].items():

@@ -1,4 +1,4 @@
-"""The parts of a live table by themselves: order, identities, entries, keeping, the status line."""
+"""The parts of a live table alone: order, identities, entries, retention, the status line."""
 
 import os
 import queue
@@ -106,9 +106,11 @@ PAST = Past(
 
 
 def renamed(identities: Identities, at_ns: int, *seen: AnyObservation) -> list[tuple[str, int]]:
-    told = identities.of(seen, at_ns, 0)
+    renumbered = identities.of(seen, at_ns, 0)
     return [
-        (type(one).__name__, one.track) for one in told if isinstance(one, CardSighted | CardGone)
+        (type(one).__name__, one.track)
+        for one in renumbered
+        if isinstance(one, CardSighted | CardGone)
     ]
 
 
@@ -123,7 +125,7 @@ def test_a_card_that_still_lies_there_keeps_its_number_and_a_new_one_gets_a_fres
     ]
 
 
-def test_a_card_that_was_taken_up_meanwhile_is_told_gone_once_the_felt_was_looked_at() -> None:
+def test_a_card_taken_up_meanwhile_is_reported_gone_once_the_felt_was_seen() -> None:
     identities = Identities(CAMERA, PAST)
     assert renamed(identities, 7, sighted(1, 4.0)) == [("CardSighted", 2)]
     assert renamed(identities, 2500 * MS) == []
@@ -148,7 +150,7 @@ def test_a_card_of_another_face_is_another_card() -> None:
     assert renamed(identities, 10, sighted(1, 4.0, face="down")) == [("CardSighted", 4)]
 
 
-def test_cards_that_lay_unwatched_are_told_and_an_empty_felt_is_not() -> None:
+def test_cards_that_lay_unwatched_are_reported_and_an_empty_felt_is_not() -> None:
     (fault,) = unwatched(PAST, (CAMERA, "camera:side"), 9_000_000_007)
     assert (fault.source, fault.kind) == (CAMERA, "unwatched")
     assert "9.0 s while 2 cards" in fault.detail
@@ -219,7 +221,7 @@ def test_folders_go_from_the_disk_and_a_hold_file_keeps_one(tmp_path: Path) -> N
     assert (tmp_path / "notes").is_dir()
 
 
-def test_the_alarm_says_what_is_free_and_what_is_wanted() -> None:
+def test_the_alarm_gives_free_and_required_space() -> None:
     assert alarm(2 * GB, KEEP) is None
     assert alarm(GB // 2, KEEP) == "0.5 GB free, 1 GB wanted"
 

@@ -71,14 +71,14 @@ def test_a_syslog_server_is_sent_every_one(tmp_path: Path) -> None:
         with Sender([target_at(one, tmp_path) for one in addresses]) as sender:
             write(tmp_path / "t.journal", sender)
             kept = tmp_path / "syslog"
-            for heard in (
+            for received in (
                 [udp.recv(65_535) for _ in range(4)],
                 [framed(tcp) for _ in range(4)],
                 [local.recv(65_535) for _ in range(4)],
             ):
-                kept.write_bytes(b"\n".join(heard) + b"\n")
+                kept.write_bytes(b"\n".join(received) + b"\n")
                 assert seqs(read_checkpoints(kept)) == [0, 10, 20, 25]
-                assert all(one.startswith(b"<109>1 1970-01-01T00:00:00Z ") for one in heard)
+                assert all(one.startswith(b"<109>1 1970-01-01T00:00:00Z ") for one in received)
 
 
 def framed(server: socket.socket) -> bytes:
@@ -90,7 +90,7 @@ def framed(server: socket.socket) -> bytes:
     return message
 
 
-def test_a_target_that_takes_nothing_is_told_and_gets_them_later(
+def test_a_target_that_takes_nothing_is_reported_and_gets_them_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("server.table.sending._RETRY_S", 0.05)
@@ -109,7 +109,7 @@ def test_a_target_that_takes_nothing_is_told_and_gets_them_later(
     "address",
     ["syslog://x..y", f"syslog+tcp://{'x' * 70}", "https://a\u2024b..c", "syslog:/" + "x" * 200],
 )
-def test_a_target_whose_name_no_library_can_encode_is_told_too(
+def test_a_target_whose_name_no_library_can_encode_is_reported_too(
     tmp_path: Path, address: str
 ) -> None:
     (tmp_path / "token").write_text("secret")
@@ -140,10 +140,10 @@ def test_another_kind_of_target_is_refused(address: str, tmp_path: Path) -> None
 
 
 def test_a_syslog_message_is_one_line_with_its_time(tmp_path: Path) -> None:
-    told: list[Checkpoint] = []
-    due = Checkpoints(SIGNER, SimulatedClock(1_763_734_000_000_000_000), send=told.append)
+    sent: list[Checkpoint] = []
+    due = Checkpoints(SIGNER, SimulatedClock(1_763_734_000_000_000_000), send=sent.append)
     Journal.create(tmp_path / "t.journal", due).close()
-    message = syslog_message(told[0])
+    message = syslog_message(sent[0])
     assert b"\n" not in message
     assert message.startswith(b"<109>1 2025-11-21T14:06:40Z ")
     assert b" pitwatch - checkpoint - {" in message
@@ -192,6 +192,6 @@ def test_a_table_refuses_to_go_on_with_a_journal_that_lost_its_end(tmp_path: Pat
 
 
 def test_a_checkpoint_is_written_as_it_is_read(tmp_path: Path) -> None:
-    told: list[Checkpoint] = []
-    Journal.create(tmp_path / "t.journal", Checkpoints(None, SimulatedClock(), send=told.append))
-    assert msgspec.json.decode(msgspec.json.encode(told[0]), type=Checkpoint) == told[0]
+    sent: list[Checkpoint] = []
+    Journal.create(tmp_path / "t.journal", Checkpoints(None, SimulatedClock(), send=sent.append))
+    assert msgspec.json.decode(msgspec.json.encode(sent[0]), type=Checkpoint) == sent[0]

@@ -1,5 +1,5 @@
 """A stake that grows, shrinks or appears after the first card: from the plate's bytes to the
-violation, with its moment, what the plate said before and after, and the film of it."""
+violation, with its moment, what the plate reported before and after, and the film of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,14 +111,14 @@ def test_the_entry_that_a_violation_names_leads_to_the_film_of_that_moment(tmp_p
 def test_chips_added_once_the_dealers_hand_is_known_come_out_as_a_wrong_payout(seed: int) -> None:
     settings = Settings(rounds=1, seed=seed, spots=(1, 3), video=False)
     scene = prepare(settings)
-    heard = ideal_observations(
+    observations = ideal_observations(
         scene.staged, scene.layout, start_ns=START_NS, table=settings.table, seed=seed
     )
     rules = scene.house.rules
     reader, engine = Reckoning(rules, scene.layout), Engine(rules)
     with Journal.in_memory() as journal:
         pipeline = Pipeline(settings.table, journal, reader, engine, Stopwatch(lambda: 0))
-        for at_ns, one in posted_late(heard, scene.staged.facts, 500):
+        for at_ns, one in posted_late(observations, scene.staged.facts, 500):
             pipeline.observe((one,), at_ns)
         pipeline.finish()
         ((violation,),) = (result.violations for result in pipeline.rounds())
@@ -127,24 +127,29 @@ def test_chips_added_once_the_dealers_hand_is_known_come_out_as_a_wrong_payout(s
 
 
 def posted_late(
-    heard: Sequence[tuple[int, AnyObservation]], truth: Sequence[AnyFact], cents: int
+    observations: Sequence[tuple[int, AnyObservation]], truth: Sequence[AnyFact], cents: int
 ) -> list[tuple[int, AnyObservation]]:
-    """What is heard when chips are slipped to a winning wager after the dealer's last card."""
+    """The observations when chips are slipped to a winning wager after the dealer's last card."""
     paid = next(fact for fact in truth if isinstance(fact, PaymentMade) and fact.amount > 0)
     shown = [fact.at or 0 for fact in truth if isinstance(fact, CardDealt | CardExposed)]
     late_ns = START_NS + max(shown) + 400_000_000
     found: list[tuple[int, AnyObservation]] = []
     lay = 0
-    for at_ns, one in heard:
-        told: AnyObservation = replace(one, seq=None)
-        if isinstance(told, PlateRead) and (told.spot, told.circle) == (paid.spot, str(paid.hand)):
+    for at_ns, one in observations:
+        observed: AnyObservation = replace(one, seq=None)
+        if isinstance(observed, PlateRead) and (observed.spot, observed.circle) == (
+            paid.spot,
+            str(paid.hand),
+        ):
             if at_ns > late_ns:
                 if lay:
-                    slipped = replace(told, at=late_ns, amount=lay + cents, chips={})
+                    slipped = replace(observed, at=late_ns, amount=lay + cents, chips={})
                     found.append((late_ns, slipped))
                     lay = 0
-                told = replace(told, amount=told.amount and told.amount + cents, chips={})
+                observed = replace(
+                    observed, amount=observed.amount and observed.amount + cents, chips={}
+                )
             else:
-                lay = told.amount
-        found.append((at_ns, told))
+                lay = observed.amount
+        found.append((at_ns, observed))
     return sorted(found, key=lambda timed: timed[0])

@@ -22,7 +22,7 @@ def test_every_round_comes_out_as_it_was(rulebook: str, seed: int) -> None:
     scene = prepare(settings)
     rules = scene.house.rules
     reconciler = Reckoning(rules, scene.layout, "shoe" if scene.staged.shoe else "pitch")
-    said = ideal_observations(
+    observations = ideal_observations(
         scene.staged,
         scene.layout,
         start_ns=settings.start_ns,
@@ -33,7 +33,7 @@ def test_every_round_comes_out_as_it_was(rulebook: str, seed: int) -> None:
     with Journal.in_memory() as journal:
         watch = Stopwatch(lambda: 0)
         pipeline = Pipeline(settings.table, journal, reconciler, Engine(rules), watch)
-        for now_ns, observation in said:
+        for now_ns, observation in observations:
             pipeline.observe((msgspec.structs.replace(observation, seq=None),), now_ns)
         pipeline.finish()
         real = [e.result for e in truth(scene, settings) if isinstance(e, RoundSettled)]

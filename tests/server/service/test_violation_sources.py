@@ -1,4 +1,4 @@
-"""What verdicts rest on is answered in the house's words."""
+"""The sources of violations are quoted in the house's words."""
 
 import httpx
 
@@ -22,7 +22,7 @@ def test_a_mistake_is_answered_with_the_words_it_breaks(at_work: House) -> None:
     assert paid["settled_by"] is None
 
 
-def test_no_verdicts_are_answered_of_a_round_that_is_not_there(at_work: House) -> None:
+def test_a_missing_round_has_no_sources(at_work: House) -> None:
     with at_work.signed_in("pit") as pit:
         for path in ("none/rounds/1", "bj-07/rounds/99"):
             answer: httpx.Response = pit.get(f"/api/sessions/{path}/verdicts")

@@ -9,7 +9,7 @@ import { fine, place, signed, spoken, tone, money, withPips } from "./words.js";
 /** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
 
-/** What each clause says, in words: { id: says }. Asked for once, with the sentences of mistakes. */
+/** The text of each clause: { id: text }. Asked for once, with the sentences of mistakes. */
 export async function clauses() {
   wordings ??= Promise.all([ask("/api/clauses"), ask("/api/sentences")]).then(([list, sentences]) => {
     readSentences(sentences);
@@ -18,8 +18,8 @@ export async function clauses() {
   return wordings;
 }
 
-export const clauseText = (/** @type {Clauses} */ says, /** @type {string} */ id, /** @type {Child[]} */ ...quotes) =>
-  h("blockquote", {}, h("span", { class: "mono" }, id), " ", says[id] ?? "", quotes);
+export const clauseText = (/** @type {Clauses} */ texts, /** @type {string} */ id, /** @type {Child[]} */ ...quotes) =>
+  h("blockquote", {}, h("span", { class: "mono" }, id), " ", texts[id] ?? "", quotes);
 
 const KEPT = 100;
 const citations = new Map();
@@ -48,17 +48,17 @@ const quoted = (/** @type {Answer} */ { breaks, due, settled_by: after }) => [
  * A mistake as a note; `go` is called to see its moment, `of` is its `{ session, round }`: what it
  * rests on is asked for there.
  */
-export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ says, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, of = one.session ? one : null) => {
+export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, of = one.session ? one : null) => {
   const quotes = h("div", {});
   if (of) citationOf(of, one).then((/** @type {Answer} */ found) => found && put(quotes, quoted(found)));
-  return note(one, says, at, go, quotes);
+  return note(one, texts, at, go, quotes);
 };
 
-const note = (/** @type {Answer} */ one, /** @type {Clauses} */ says, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ quotes) =>
+const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ quotes) =>
   h("article", { class: "note bad" },
     h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
     h("p", {}, sentence(one.detail)),
-    clauseText(says, one.clause, quotes),
+    clauseText(texts, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
 
 export const item = (/** @type {Answer} */ review, /** @type {Child} */ extra = null) =>
@@ -79,18 +79,18 @@ export const cardRow = (/** @type {Card[]} */ cards) => h("span", { class: "pips
 }));
 
 /** What is due and paid, a row a wager; rows as `dues` of table_state.js gives them. */
-export function moneyTable(/** @type {Due[]} */ rows, /** @type {Clauses} */ says) {
+export function moneyTable(/** @type {Due[]} */ rows, /** @type {Clauses} */ texts) {
   if (!rows.length) return h("p", { class: "quiet" }, "Nothing is settled yet.");
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Due and paid" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Spot", "Cards", "Outcome"].map((one) => h("th", { scope: "col" }, one)),
       ["Stake", "Due", "Paid"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
-    h("tbody", {}, rows.map((row) => moneyRow(row, says)))));
+    h("tbody", {}, rows.map((row) => moneyRow(row, texts)))));
 }
 
-function moneyRow(/** @type {Due} */ row, /** @type {Clauses} */ says) {
+function moneyRow(/** @type {Due} */ row, /** @type {Clauses} */ texts) {
   const off = row.paid === null || row.due === null ? 0 : row.paid - row.due;
   const isWrong = off !== 0;
-  const why = row.clauses.map((id) => `${id}: ${says[id] ?? ""}`).join("\n");
+  const why = row.clauses.map((id) => `${id}: ${texts[id] ?? ""}`).join("\n");
   return h("tr", { class: isWrong ? "wrong" : "" },
     h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.isOneOfSeveral ? ` · hand ${row.hand + 1}` : ""}`),
     h("td", {}, cardRow(row.cards)),

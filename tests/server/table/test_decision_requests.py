@@ -24,11 +24,11 @@ def journal(tmp_path: Path) -> Path:
 
 
 def test_what_is_handed_in_is_answered_with_its_place_in_the_journal(journal: Path) -> None:
-    told: list[Word] = []
+    taken: list[Word] = []
 
     async def take(word: Word) -> int:
-        told.append(word)
-        return 40 + len(told)
+        taken.append(word)
+        return 40 + len(taken)
 
     async def asked() -> list[int | None]:
         tray = ConsoleEntry(source="console:bob", at=8, fact=TrayCounted(amount=5))
@@ -36,11 +36,11 @@ def test_what_is_handed_in_is_answered_with_its_place_in_the_journal(journal: Pa
             return [await hand_in(journal, STANDS), await hand_in(journal, tray)]
 
     assert asyncio.run(asked()) == [41, 42]
-    assert told[0] == STANDS
+    assert taken[0] == STANDS
     assert not socket_of(journal).exists()
 
 
-def test_a_refusal_says_why_and_an_unknown_word_is_none(journal: Path) -> None:
+def test_a_refusal_gives_the_reason_and_an_unknown_word_is_refused(journal: Path) -> None:
     async def take(_: Word) -> int:
         raise OperatorError("round 1 has no item 0", where="review", way_out="Name another")
 
@@ -66,7 +66,7 @@ def test_where_no_table_is_at_work_nothing_is_handed_in(journal: Path) -> None:
     assert asyncio.run(hand_in(journal, STANDS)) is None
 
 
-def test_a_table_that_goes_without_an_answer_is_said_to_have_given_none(journal: Path) -> None:
+def test_a_table_that_ends_without_an_answer_is_reported(journal: Path) -> None:
     async def asked() -> None:
         async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.close()
@@ -79,7 +79,7 @@ def test_a_table_that_goes_without_an_answer_is_said_to_have_given_none(journal:
     asyncio.run(asked())
 
 
-def test_a_journal_in_a_deep_folder_has_a_desk_too(tmp_path: Path) -> None:
+def test_a_journal_in_a_deep_folder_has_a_socket_too(tmp_path: Path) -> None:
     deep = tmp_path / ("a" * 60) / ("b" * 60)
     deep.mkdir(parents=True)
 
@@ -94,7 +94,7 @@ def test_a_journal_in_a_deep_folder_has_a_desk_too(tmp_path: Path) -> None:
 
 
 def test_the_same_word_is_known_again() -> None:
-    async def said() -> None:
+    async def entered() -> None:
         words = Words([replace(STANDS, seq=5), RoundClosed(seq=6)])
         assert words.seq_of(STANDS) == 5
         later = replace(STANDS, at=9)
@@ -105,7 +105,7 @@ def test_the_same_word_is_known_again() -> None:
         words.journalled(replace(later, seq=12, table="BJ-01"))
         assert await first == 12
 
-    asyncio.run(said())
+    asyncio.run(entered())
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_review_of_a_live_table_is_resolved_while_it_runs(session: Path, tmp_path: Path) -> None:
-    """The table was stopped in the round, so that somebody must say whether the record stands."""
+    """The table was stopped in the round, so a person must decide whether the record stands."""
     journal = tmp_path / "BJ-01.journal"
     with played(session, tmp_path) as playing:
         first = Run(playing, SETTINGS, journal)
