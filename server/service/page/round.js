@@ -185,7 +185,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
     h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
     h("div", { class: "columns" },
-      h("section", { class: "panel", "aria-label": "Violations" }, h("h2", {}, "Violations"), findings(row, clauseTexts, at, player)),
+      h("section", { class: "panel", "aria-label": "Findings" }, h("h2", {}, "Findings"), findings(row, clauseTexts, at, player)),
       h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(dues(whole), clauseTexts), ledger(events))),
     pictures,
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
