@@ -27,6 +27,7 @@ from models.events import (
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from server.house.rulebooks import at_table, cited, stated
+from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
 from server.table.config import Camera, Placed, Port, layout_of
 from server.table.decision_requests import Word, Words, open_for_requests
@@ -170,16 +171,21 @@ class LiveTable:
 
     def _recalled(self) -> Pipeline:
         """Process the earlier run again, from the table's last rest if that is enough."""
-        last_seq = self._journal.last_seq
+        last_seq, rest = self._journal.last_seq, self._rest()
         try:
-            return self._recalled_from(self._past.rest)
+            return self._recalled_from(rest)
         except PitwatchError as fault:
-            if self._past.rest is None or self._journal.last_seq != last_seq:
+            if rest is None or self._journal.last_seq != last_seq:
                 raise
             if self._past.kept is None or self._rests is None:
                 return self._recalled_from(None)
             self._past = self._read_all(self._rests, fault.what)
         return self._recalled()
+
+    def _rest(self) -> Rest | None:
+        if self._stating is None or self._past.kept is not None:
+            return self._past.rest
+        return self._past.reading.rest_under(this_program().program_hash)
 
     def _read(self) -> Past:
         """Read the earlier run's entries, from a kept rest where it fits."""

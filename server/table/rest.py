@@ -2,6 +2,9 @@
 
 Between two shoes, with the last round settled and no card on the felt, later events depend only on
 the chips on the felt and on observations since the round's end.
+
+Another release of the program may infer other facts from the same observations. A start under it
+goes on from the end of the last round, between two shoes or not: what was concluded before stands.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,6 +17,7 @@ from models.events import (
     ConsoleEntry,
     Observation,
     PlateRead,
+    ProgramStated,
     ReaderFault,
     ReviewResolved,
     RoundClosed,
@@ -50,6 +54,8 @@ class Rest:
     """Shoes without a link, or back without a report of missed cards."""
     shoes: frozenset[str]
     """The readers of a shoe that have reported so far."""
+    program: str = ""
+    """The hash of the program that stated itself last."""
 
     @property
     def owed(self) -> tuple[AnyObservation, ...]:
@@ -71,6 +77,7 @@ class RestReading:
     _lying: set[Track] = field(default_factory=set)
     _deaf: set[str] = field(default_factory=set)
     _shoes: set[str] = field(default_factory=set)
+    _program: str = ""
     _chips: dict[tuple[int, str], tuple[PlateRead, ...]] = field(default_factory=dict)
     _recent: list[AnyObservation] = field(default_factory=list)
     """Observations after the last round's end, or in the round in play."""
@@ -82,6 +89,7 @@ class RestReading:
         reading._phases.go_on(rest.phases)
         reading._lying, reading._deaf = set(rest.over), set(rest.deaf)
         reading._shoes, reading._recent = set(rest.shoes), list(rest.recent)
+        reading._program = rest.program
         for read in rest.chips:
             circle = (read.spot, read.circle)
             reading._chips[circle] = (*reading._chips.get(circle, ()), read)
@@ -102,10 +110,17 @@ class RestReading:
             case LedgerPosted():
                 if self.ended is not None and self.ended.seq + 1 == event.seq:
                     self.ended = replace(self.ended, seq=event.seq)
+            case ProgramStated(program_hash=program):
+                self.rest, self._program = self.rest_under(program), program
             case Observation():
                 self._observed(event)
             case _:
                 pass
+
+    def rest_under(self, program: str) -> Rest | None:
+        """Return the rest from which a start under the program of this hash goes on."""
+        is_same = program == self._program
+        return self.rest if is_same or self._deaf else self.ended or self.rest
 
     def _observed(self, seen: AnyObservation) -> None:
         match seen:
@@ -147,4 +162,5 @@ class RestReading:
             phases=self._phases.kept(),
             deaf=frozenset(self._deaf),
             shoes=frozenset(self._shoes),
+            program=self._program,
         )
