@@ -108,8 +108,9 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         return [Meaning(0.0, "payment" if left and at_once else "idle")]
     if hand.paid >= 0:
         if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
-            # Its player bets anew only where his cards were taken up unseen.
-            anew = Meaning(log(GOES_UNSEEN), "idle")
+            # Its player bets anew only where all these cards were taken up unseen.
+            lying = sum(card.where == "felt" for card in (*hand.cards, *story.dealer))
+            anew = Meaning(lying * log(GOES_UNSEEN), "idle")
             return [Meaning(log(PAID_TWICE), "payment"), anew]
         return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
     if story.revealed:

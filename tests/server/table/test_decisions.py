@@ -95,7 +95,7 @@ def test_the_card_a_person_names_settles_the_round_as_if_it_had_been_read(
     assert result.reviews == ()
 
 
-def test_a_card_named_while_the_round_is_played_is_asked_for_no_more(journal: Journal) -> None:
+def test_a_card_named_as_soon_as_it_is_asked_for_is_asked_for_no_more(journal: Journal) -> None:
     pipeline = table(journal)
     raised = False
     for one in blinded():
@@ -105,7 +105,6 @@ def test_a_card_named_while_the_round_is_played_is_asked_for_no_more(journal: Jo
             now = decision(choice=TRUE, at=one.now_ns)
             pipeline.check(now)
             pipeline.observe((now,), one.now_ns)
-            assert pipeline.rounds() == ()
     pipeline.finish()
     due = truth()
     assert [(one.status, one.spots) for one in pipeline.rounds()] == [
@@ -207,7 +206,7 @@ def test_a_card_that_went_to_the_discard_rack_counts_for_nobody(journal: Journal
     ("given", "way_out"),
     [
         pytest.param({"round": 7}, "it has none", id="no-such-round"),
-        pytest.param({"item": 5}, "it has 2", id="no-such-item"),
+        pytest.param({"item": 5}, "it has 1", id="no-such-item"),
         pytest.param({"kind": "chosen"}, "Name the card", id="no-card"),
         pytest.param({"kind": "void"}, "Give one", id="void-without-reason"),
         pytest.param({"kind": "unreadable", "reason": " "}, "Give one", id="blank-reason"),

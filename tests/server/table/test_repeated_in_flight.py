@@ -111,8 +111,17 @@ def test_nor_is_any_card_that_is_shown_again_in_mid_air(share: float, sigma: flo
     assert judged(repeated, sigma) == Compared(exact=1, asked=(), wrong=())
 
 
-def test_without_the_protection_they_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vision.repeats.STILL", 1)
+def tracks(repeated: frozenset[int]) -> int:
+    """How many cards the camera tells of."""
+    return len({one.track for _, one in seen(repeated, 0) if isinstance(one, CardSighted)})
+
+
+def test_without_the_protection_the_camera_would_tell_of_more_cards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     chance = Random("0 9 1")
     repeated = frozenset(n for n in range(5, len(pictures())) if chance.random() < SHARE)
-    assert judged(repeated).asked
+    told = tracks(frozenset())
+    assert tracks(repeated) == told
+    monkeypatch.setattr("vision.repeats.STILL", 1)
+    assert tracks(repeated) > told
