@@ -15,6 +15,7 @@ or a verdict differs.
 ``camera``         what a sighting may mean
 ``chips``          what a change of chips may mean
 ``entries``        what people state
+``missed``         mistakes that a card unseen would explain
 ``closing``        what is asked of a round that is over
 ``reckoning``      the stories side by side, and what is published
 =================  ==========================================================================

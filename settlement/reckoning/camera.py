@@ -30,6 +30,7 @@ from settlement.reckoning.odds import (
     FAINT_P,
     GLIMPSED,
     HIDDEN,
+    HIDDEN_FOR_NS,
     IN_ROW,
     LAID_APART,
     LOST_SIGHT,
@@ -186,7 +187,8 @@ class Camera:
             story.turn_unseen(at - 1)
         face: Face = "down" if option.since else look.face
         card = story.deal(option.to, option.number, face, at, option.draw)
-        story.dealt_at = at
+        in_deal = bool(due_in_deal(story, self._rules)) and not (option.unseen or option.passed)
+        story.keep_time(at, next_in_deal=in_deal)
         story.passed += option.passed
         if not any(draw.certain and draw.at < at for draw in story.supply.drawn):
             story.pass_over(card)
@@ -216,6 +218,9 @@ class Camera:
         moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
         if first and look.face == "down":
             card.face = "down"
+        if (moved or turned) and look.track not in card.tracks:
+            # Its old track is reported gone a second later, and tells nothing of it any more.
+            card.tracks = ()
         rested_at = card.rested_at if look.seen.change == "read" and not first else look.at
         story.lie(card, look.track, look.place, rested_at, look.seqs)
         if card.to == "dealer":
@@ -394,8 +399,9 @@ class Camera:
         self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
     ) -> Iterator[Option]:
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
-            lain_ns = 0 if claim.draw is None else look.at - claim.draw.at
-            at = claim.at if story.shoe else look.at
+            left_at = claim.draw.at if claim.draw else look.at if story.shoe else story.dealt_at
+            lain_ns = look.at - left_at
+            at = look.at if claim.at is None and not story.shoe else claim.at
             card = None if look.reading is None else look.reading.likeliest
             if claim.draw is not None and claim.draw.card is not None:
                 card = claim.draw.card
@@ -454,12 +460,7 @@ class Camera:
     def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
         """A card in play, on a new track."""
         if card.where == "unseen":
-            hand = story.hand_of(card)
-            place = (
-                -log(ZONE_MM2)
-                if hand is None or len(hand.cards) < 2
-                else self._due_place(story, card.to, card.number, look, besides=card)
-            )
+            place = self._place_unseen(story, card, look)
             other = 0.0 if card.face == look.face else log(COMES_BACK) + _early(story, card)
             mistakes = 0.0
             if look.face == "down" and card.face == "up":
@@ -545,6 +546,23 @@ class Camera:
         other = _in_row(story, look, card) if card.to == "dealer" else -log(ZONE_MM2)
         return log(0.5 * exp(spread) + 0.5 * exp(other))
 
+    def _place_unseen(self, story: Story, card: InPlay, look: Look) -> float:
+        """Return how likely a card that nobody saw yet lies just there: in its turn in its hand."""
+        hand = story.hand_of(card)
+        if hand is None or card.to == "dealer":
+            return -log(ZONE_MM2)
+        own = hand.cards.index(card)
+        offs = []
+        for at, other in enumerate(hand.cards):
+            lay = other.dealt_place
+            if at == own or lay is None:
+                continue
+            one, later = (look.place, lay) if at > own else (lay, look.place)
+            offs.append(
+                (abs(at - own), self._felt.off_mm(later, [one], card.to, abs(at - own) - 1))
+            )
+        return _about(min(offs)[1]) if offs else -log(ZONE_MM2)
+
     def _due_place(
         self,
         story: Story,
@@ -552,7 +570,6 @@ class Camera:
         number: int,
         look: Look,
         *,
-        besides: InPlay | None = None,
         claim: Claim | None = None,
     ) -> float:
         """Return how likely the next card of a hand lies just there.
@@ -570,9 +587,9 @@ class Camera:
             for card in hand.cards:
                 if draw is not None and card.at > draw.at:
                     continue
-                further += card.place is None and card is not besides
+                further += card.place is None
                 place = card.dealt_place if card.tucked or card.where == "off" else card.place
-                if card is not besides and place is not None:
+                if place is not None:
                     lies.append(place)
         if not lies:
             return -log(ZONE_MM2)
@@ -685,16 +702,20 @@ def _in_its_turn(
     if owner == "dealer":
         yield from _in_its_place(story, look, claims)
         return
-    ended_at = turn_ended(story, owner) if story.shoe else None
-    if ended_at is None or look.at - ended_at > LAPSE_NS:
-        return
-    on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
-    for claim in claims:
-        if claim.draw is None and claim.at is None:
-            further = (on_way + 1 - claim.skipped) * log(HIDDEN)
-            earlier = Claim(claim.evidence + further, None, on_way)
-            earlier.at = ended_at - 1
-            yield earlier
+    hands = story.hands.get(owner, [])
+    ends = {ended_at for hand in hands if (ended_at := turn_ended(story, hand)) is not None}
+    for ended_at in sorted(ends):
+        if look.at - ended_at > LAPSE_NS:
+            continue
+        on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
+        for claim in claims:
+            if claim.draw is None and claim.at is None:
+                further = (on_way + 1 - claim.skipped) * log(HIDDEN)
+                if not story.shoe:
+                    further -= (look.at - ended_at) / HIDDEN_FOR_NS
+                earlier = Claim(claim.evidence + further, None, on_way)
+                earlier.at = ended_at - 1
+                yield earlier
 
 
 def _in_its_place(story: Story, look: Look, claims: Sequence[Claim]) -> Iterator[Claim]:

@@ -17,6 +17,7 @@ from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference
 from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.missed import with_a_card_more
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.story import Closed, Story, gist
 from settlement.reconcile.clinging import Clinging
@@ -31,7 +32,8 @@ SEVERAL: Final = 2
 """Kinds of mistake in one round, from which on a person is asked about all of them."""
 
 LASTING: Final = 0.05
-"""The share of a camera's errors that last from look to look, where no shoe tells of them."""
+"""The share of a camera's errors that last from one look to the next, where no shoe tells of them.
+Chosen: on films no error lasted (0 of 533 second looks)."""
 
 _OF_ORDER: Final = frozenset(
     {"deal_order", "spot_skipped", "player_turn_order", "split_hand_order", "hole_card_exposed"}
@@ -71,29 +73,21 @@ class Closing:
         self._shoe, self._clinging = shoe, clinging
         self._weighing = Weighing(rules, shoe.room)
 
-    def asks(self, story: Story, others: Sequence[Story]) -> list[Asked]:
-        """Return what is asked of the round that ``story`` closed first."""
+    def asks(self, story: Story, others: Sequence[Story], cameras: int) -> list[Asked]:
+        """Return what is asked of the round that ``story`` closed first, and ``cameras`` saw."""
         over = story.closed[0]
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
-        questions = self._faces(over, record)
-        answers = self._weighing.answers(record, questions)
-        wary = self._weighing.answers(record, [question.warily() for question in questions])
         found = [Asked(review, settles_alike=False) for review in over.asks]
-        for question, answer, otherwise in zip(questions, answers, wary, strict=True):
-            still_open = "open" in (answer, otherwise)
-            if still_open or answer == "alike":
-                accounts = self._faced(record, question) if still_open else ()
-                found.append(
-                    Asked(question.review, settles_alike=not still_open, accounts=accounts)
-                )
+        found += self._of_faces(over, record, shoe=story.shoe)
         found += self._stories(over, others, record)
         found += self._unlikely(record)
         found += self._untimed(over, record) if story.shoe else ()
         found += self._unread(record)
+        found += [] if story.shoe else self._missed(record, story.pace_ns, cameras)
         evidence = record[-1].evidence
         for hand in over.hands:
-            if not hand.taken_at and hand.cards and not over.entered:
+            if not hand.taken_at and hand.paid < 0 and hand.cards and not over.entered:
                 what = f"the cards of {spot_hand(hand.spot, hand.number)} were not seen taken up"
                 found.append(
                     Asked(
@@ -117,6 +111,20 @@ class Closing:
             what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found
+
+    def _of_faces(self, over: Closed, record: Sequence[AnyFact], *, shoe: bool) -> Iterator[Asked]:
+        """Yield what is asked about single cards."""
+        questions = self._faces(over, record)
+        answers = self._weighing.answers(record, questions)
+        wary = self._weighing.answers(record, [question.warily() for question in questions])
+        for question, answer, otherwise in zip(questions, answers, wary, strict=True):
+            rivals = self._faced(record, question) if "open" in (answer, otherwise) else []
+            if not shoe and not question.contradicted and not self._weighs(record, rivals):
+                rivals = []
+            if rivals or answer == "alike":
+                stated = self._weighing.outcome(record, record)
+                both = accounts(record, stated, rivals)
+                yield Asked(question.review, settles_alike=not rivals, accounts=both)
 
     def unfinished(self, story: Story, stories: Sequence[Story]) -> list[Review]:
         """Return what is asked of a round in play that nobody saw the end of."""
@@ -175,9 +183,9 @@ class Closing:
         return best
 
     def _of_first_round(self, story: Story) -> float:
-        facts = _round(story)
+        facts, over = _round(story), story.closed[0]
         outcome = self._weighing.outcome(facts, facts)
-        return self._likely(story.closed[0].evidence, outcome)
+        return self._likely(over.evidence, outcome, over.wrong)
 
     def _unread(self, record: Sequence[AnyFact]) -> list[Asked]:
         settled = self._weighing.settled(record) and not self._weighing.mistakes(record)
@@ -190,32 +198,24 @@ class Closing:
         return found
 
     def _faces(self, over: Closed, record: Sequence[AnyFact]) -> list[Question]:
-        found = []
-        # Several mistakes in one round are likelier one card that every look misread.
-        erred = len({code for code, _ in self._weighing.mistakes(record)}) > 1
-        for card in over.cards:
-            question = self._of_face(card, record, over.opened, erred=erred)
-            if question is not None:
-                found.append(question)
-        return found
+        asked = (self._of_face(card, record, over.opened) for card in over.cards)
+        return [question for question in asked if question is not None]
 
-    def _of_face(
-        self, card: InPlay, record: Sequence[AnyFact], opened: int, *, erred: bool
-    ) -> Question | None:
-        """Ask which card one is; unless the round ``erred``, only where its looks leave a doubt."""
+    def _of_face(self, card: InPlay, record: Sequence[AnyFact], opened: int) -> Question | None:
+        """Ask which card one is, where its sensors leave a doubt."""
         reading = card.reading
         if card.card is None:
             return None
         if card.said is not None and reading is not None and not card.disputed:
             return None
-        if card.said is None and not erred and reading and reading.steady and reading.looks > 1:
-            return None
         places = [at - opened for at in (card.dealt, card.shown) if at >= opened]
         stated = _stated(record, places) or card.card
         held = Stated(stated, card.said, card.seqs, places)
         known = (self._clinging.most, self._clinging.least)
-        lasting = (LASTING, LASTING) if card.said is None else known
-        return of_face(held, reading, record, self._shoe, lasting)
+        if card.said is None and reading is not None:
+            alone = LASTING ** max(1, reading.looks - 1)
+            known = (alone, alone)
+        return of_face(held, reading, record, self._shoe, known)
 
     def _stories(
         self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact]
@@ -229,7 +229,7 @@ class Closing:
         wrong = misjudged = alike = 0.0
         by_shoe = any(card.announced for card in over.cards)
         paid = _final(stated) and any(isinstance(fact, PaymentMade) for fact in record)
-        own = self._likely(over.evidence, stated)
+        own = self._likely(over.evidence, stated, over.wrong)
         tellings = self._tellings(over, others, record, own)
         left = sum(telling.most for telling in tellings)
         for telling in tellings:
@@ -241,7 +241,7 @@ class Closing:
             left -= telling.most
             facts = telling.facts
             outcome = self._weighing.outcome(facts, record)
-            odds = exp(min(50.0, self._likely(telling.evidence, outcome) - own))
+            odds = exp(min(50.0, self._likely(telling.evidence, outcome, telling.wrong) - own))
             if paid and not _final(outcome):
                 odds *= MISTAKE
             if outcome.money != stated.money:
@@ -278,18 +278,39 @@ class Closing:
             if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
                 continue
             spoken = other.spoken if its is None else its.spoken
-            found.append(_Telling(evidence, exp(min(50.0, evidence - own)), facts, spoken))
+            most = exp(min(50.0, evidence - own))
+            found.append(_Telling(evidence, most, facts, spoken, mistakes))
         return sorted(found, key=lambda telling: -telling.most)
 
-    def _faced(self, record: Sequence[AnyFact], question: Question) -> tuple[Account, ...]:
-        """Return the accounts of a round by which one card has another face."""
-        stated = self._weighing.outcome(record, record)
+    def _faced(self, record: Sequence[AnyFact], question: Question) -> list[Rival]:
+        """Return the stories of a round by which one card has another face."""
         sense: Sense = "camera"
-        found = [
+        return [
             Rival(likely, facts, outcome, {sense: log(max(odds, _LEAST))})
             for odds, likely, facts, outcome in self._weighing.instances(record, question.warily())
         ]
-        return accounts(record, stated, found)
+
+    def _missed(self, record: Sequence[AnyFact], pace_ns: int, cameras: int) -> Iterator[Asked]:
+        """Yield whose mistake would be none had a card come that no camera saw."""
+        stated = self._weighing.outcome(record, record)
+        ways = with_a_card_more(self._weighing, record, stated, pace_ns, max(1, cameras))
+        for to, rivals in ways:
+            if self._weighs(record, rivals):
+                whose = "the dealer" if to == "dealer" else f"spot {to}"
+                review = Review(f"{whose} may have got a card unseen", (), record[-1].evidence)
+                both = accounts(record, stated, rivals)
+                yield Asked(review, settles_alike=False, accounts=both)
+
+    def _weighs(self, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> bool:
+        """Return whether rivals that settle otherwise are likely enough to ask a person.
+
+        A face that a camera alone read and never doubted is asked about as a whole story is: only
+        beside a mistake do others have such odds.
+        """
+        stated = self._weighing.outcome(record, record)
+        wrong = sum(one.odds for one in rivals if one.outcome.money != stated.money)
+        apart = sum(one.odds for one in rivals if one.outcome.mistakes != stated.mistakes)
+        return wrong > ASKED_FROM or apart > MISJUDGED_FROM
 
     def _unlikely(self, record: Sequence[AnyFact]) -> list[Asked]:
         """Ask about a round of several mistakes: it may have gone as no story has it."""
@@ -312,18 +333,28 @@ class Closing:
                 review = Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
                 yield Asked(review, settles_alike=False)
 
-    def _likely(self, evidence: float, outcome: Outcome) -> float:
-        """Return the logarithm of how likely a story is, with every mistake that it holds."""
-        return evidence + len({code for code, _, _ in outcome.mistakes}) * log(MISTAKE)
+    def _likely(self, evidence: float, outcome: Outcome, wrong: int) -> float:
+        """Return the logarithm of how likely a story is, with every mistake that it holds.
+
+        Where the engine finds none, for want of a card, one that the story itself holds counts.
+        """
+        kinds = len({code for code, _, _ in outcome.mistakes})
+        return evidence + (kinds or min(1, wrong)) * log(MISTAKE)
 
 
 class _Telling:
     """Another story of a round: the facts by it, and the most that its odds may come to."""
 
     def __init__(
-        self, evidence: float, most: float, facts: list[AnyFact], spoken: Mapping[Sense, float]
+        self,
+        evidence: float,
+        most: float,
+        facts: list[AnyFact],
+        spoken: Mapping[Sense, float],
+        wrong: int,
     ) -> None:
         self.evidence, self.most, self.facts, self.spoken = evidence, most, facts, spoken
+        self.wrong = wrong
 
 
 def _apart(one: Mapping[Sense, float], other: Mapping[Sense, float]) -> dict[Sense, float]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import combinations, islice
-from math import log
+from math import exp, log
 from typing import Final
 
 from models.cards import Card
-from models.events import Dealt, Face, Spot
+from models.events import Dealt, Face
 from models.rulebook import Rulebook
 from settlement.hands import natural, total
 from settlement.reckoning.in_play import Hand, InPlay
@@ -17,6 +17,8 @@ from settlement.reckoning.odds import (
     HIT_TO_11,
     HIT_TO_16,
     MISTAKE,
+    OUT_OF_STEP,
+    RHYTHM_SPREAD,
     SHOE_MISSED,
     STOOD,
     STOOD_UNSEEN,
@@ -117,7 +119,8 @@ class Coming:
         face: which side it shows.
         at: when it left the shoe; ``None`` for just now.
         skipped: cards that left the shoe before it and are on their way.
-        lain_ns: how long ago it left the shoe, as it is first seen.
+        lain_ns: how long ago it left the shoe, as it is first seen; of a card from the dealer's
+            hand, how long after the last card it is first seen.
         card: what it is, where the shoe or a look tells.
     """
 
@@ -164,12 +167,14 @@ def _in_deal(
     ahead = order[: coming.skipped + before].count(to)
     face = face_in_deal(story, to, rules, ahead)
     wrong = log(MISTAKE) if face != coming.face else 0.0
-    evidence = before * hidden(story)
+    unseen_before = before * hidden(story)
+    evidence = unseen_before + _in_rhythm(story, coming, before)
     found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
     if wrong and to == "dealer" and coming.face == "up" and coming.lain_ns > TURNED_NS:
-        # It lay face down, an arm hid it, and it was turned up in its turn.
+        # It lay face down, nobody saw it, and it was turned up in its turn.
         blackjack = natural((*_faces(story.dealer, None), coming.card))
-        evidence += log(HIDDEN) + (0.0 if blackjack else _dealers_turn(story, coming))
+        turn = 0.0 if blackjack else _dealers_turn(story, coming)
+        evidence = unseen_before + log(HIDDEN) + turn
         found += [
             Draw(evidence, 0.0, 0, unseen, since=True)
             for unseen in unseen_ways(coming.skipped, before)
@@ -181,6 +186,17 @@ def _in_deal(
     return found
 
 
+def _in_rhythm(story: Story, coming: Coming, before: int) -> float:
+    """Return how likely a card of the deal comes so long after the last one that was seen.
+
+    Cards that nobody saw take their time too. A shoe tells itself when a card left it.
+    """
+    if story.shoe or not story.pace_ns:
+        return 0.0
+    steps = max(coming.lain_ns, 1) / ((before + 1) * story.pace_ns)
+    return log(max(OUT_OF_STEP, exp(-0.5 * (log(steps) / RHYTHM_SPREAD) ** 2)))
+
+
 def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
     if to == "dealer":
         return _to_dealer(story, coming, rules)
@@ -190,13 +206,13 @@ def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> lis
     return [to_hand(story, hand, coming) for hand in own]
 
 
-def turn_ended(story: Story, spot: Spot) -> int | None:
-    """Return when others got cards or doubled after a spot's turn, ``None`` if nobody did yet."""
+def turn_ended(story: Story, hand: Hand) -> int | None:
+    """Return when others got cards or doubled after a hand's turn, ``None`` if nobody did yet."""
     ends = [story.revealed_at] if story.revealed else []
-    for hand in story.all_hands():
-        if hand.spot > spot:
-            ends += [card.at for card in hand.cards[1 if hand.of_split else 2 :]]
-            ends += [story.laid_at(hand)] if hand.doubled else []
+    for later in story.all_hands():
+        if (later.spot, later.number) > (hand.spot, hand.number):
+            ends += [card.at for card in later.cards[1 if later.of_split else 2 :]]
+            ends += [story.laid_at(later)] if later.doubled else []
     return min(ends, default=None)
 
 

@@ -76,7 +76,7 @@ class InPlay:
             return self.said
         face, p = self.reading.listed[0]
         if self.said is None:
-            return face if p >= KNOWN_P else None
+            return face if p >= KNOWN_P else _rank_of(self.reading)
         by_shoe = (1.0 - SHOE_MISREAD_P) * self.reading.p(self.said)
         return self.said if by_shoe >= SHOE_MISREAD_P / 51 * p else face
 
@@ -103,6 +103,12 @@ class InPlay:
         return self.reading.likeliest not in meant_by(self.said)
 
 
+def _rank_of(reading: Reading) -> Card | None:
+    """Return the rank that looks agree on where they leave the suit open; money needs no suit."""
+    rank = Card(f"{reading.likeliest.rank}?")
+    return rank if reading.p(rank) >= KNOWN_P else None
+
+
 class Hand:
     """One hand of a spot."""
 
@@ -110,6 +116,8 @@ class Hand:
         self.spot, self.number = spot, number
         self.cards: list[InPlay] = []
         self.of_split = False
+        self.split_from = number
+        """The hand of which it was split."""
         self.over = False
         """Surrendered or paid even money."""
         self.over_at = 0
@@ -133,6 +141,7 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
+        other.split_from = self.split_from
         other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double

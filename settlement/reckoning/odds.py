@@ -33,6 +33,14 @@ PUSHES: Final = 0.1
 TURNED_IN_DEAL: Final = 1e-3
 """A player turns a card up before he has his second one."""
 
+OUT_OF_STEP: Final = 0.01
+"""A card of a deal from the hand comes at any time. Chosen: an arm hides one card in sixty for long
+(7 of 438 on films), and a dealer may halt."""
+
+RHYTHM_SPREAD: Final = 0.2
+"""Standard deviation of the logarithm of the time from one card of a deal to the next, about the
+dealer's own pace. Chosen: simulated dealers keep it within 0.07."""
+
 PUT_BACK: Final = 0.02
 """A player lays cards back as they were dealt."""
 
@@ -43,6 +51,9 @@ ENTERED_AMISS: Final = 0.001
 
 HIDDEN: Final = 0.1
 """A card is not yet seen when the next one is: an arm lies over it."""
+
+HIDDEN_FOR_NS: Final = 800_000_000
+"""So long an arm hides a card, on average. Chosen."""
 
 MISSED: Final = 0.01
 """A card that lies in view is never seen where it lies."""

@@ -457,7 +457,7 @@ class Reckoning:
             what = "what happened could be read in too many ways"
             over.asks.append(Review(what, (), ()))
         self._dropped = 0.0
-        asked = self._closing.asks(best, others)
+        asked = self._closing.asks(best, others, self._cameras.count)
         self._clinging.round_over(best.record[over.opened - best.base : over.end - best.base])
         self._decks.round_over()
         del best.closed[0]

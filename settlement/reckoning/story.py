@@ -62,6 +62,9 @@ PAID_HOLD_NS: Final = 3 * SECOND // 2
 ENTRY_HOLD_NS: Final = 3 * SECOND // 2
 """Chips that lay there before a person's entry are reported within this time after it."""
 
+STEP_NS: Final = 2 * SECOND
+"""In a deal the next card comes within this time."""
+
 UNTIL_CLOSED: Final = 2**62
 """A fact that the course of the whole round may yet change is held until its end."""
 
@@ -139,8 +142,8 @@ class Story:
         """When the dealer turned up his hole card."""
         self.turned_unseen = False
         """Whether nobody saw when the dealer's card was turned up."""
-        self.dealt_at = 0
-        self.next_ident = 1
+        self.next_ident, self.dealt_at, self.pace_ns = 1, 0, 0
+        """When a card was dealt last; from one card of a deal to the next, lately, or 0."""
         self.splits: dict[tuple[Spot, int], int] = {}
         """Hands whose cards showed a split before it was entered."""
         self.over_at = 0
@@ -187,6 +190,7 @@ class Story:
         other.hole_blackjack, other.turned_unseen = self.hole_blackjack, self.turned_unseen
         other.amended = self.amended
         other.dealt_at, other.next_ident = self.dealt_at, self.next_ident
+        other.pace_ns = self.pace_ns
         other.splits = self.splits.copy()
         other.over_at, other.over_seqs = self.over_at, self.over_seqs
         other.closed = self.closed[:]
@@ -432,7 +436,7 @@ class Story:
             evidence=card.seqs,
         )
         if not self.shoe:
-            card.dealt = self.state_in_time(fact, at + UNSEEN_HOLD_NS)
+            card.dealt = self.state_in_turn(fact, at + UNSEEN_HOLD_NS)
         else:
             hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
             if draw is None and not hold_ns:
@@ -454,6 +458,13 @@ class Story:
             if hand.taken_at <= at:
                 hand.taken_at = 0
         return card
+
+    def keep_time(self, at: int, *, next_in_deal: bool) -> None:
+        """Learn the dealer's pace from a card that was seen as it was dealt."""
+        step = at - self.dealt_at
+        if next_in_deal and 0 < step < STEP_NS:
+            self.pace_ns = (3 * self.pace_ns + step) // 4 if self.pace_ns else step
+        self.dealt_at = at
 
     def lie(self, card: InPlay, track: Track, place: Place, at: int, seqs: tuple[int, ...]) -> None:
         """See a card lying somewhere."""
@@ -529,7 +540,13 @@ class Story:
             default=-1,
         )
         hold_ns = at + (SHOWN_HOLD_NS if card.card is not None else READ_HOLD_NS)
-        if before >= 0:
+        split_at = self._split_at(card, published)
+        if split_at >= 0:
+            split = self.fact(split_at)
+            assert isinstance(split, PlayerActed)
+            fact = replace(fact, at=min(at, (split.at or 0) - 1), hand=split.hand)
+            card.shown = self.state_before(split_at, fact, hold_ns)
+        elif before >= 0:
             card.shown = self.state_before(before, fact, hold_ns)
         elif card.to == "dealer":
             card.shown = self.state_in_turn(fact, hold_ns)
@@ -537,6 +554,17 @@ class Story:
             card.shown = self.state(fact, hold_ns)
         if card.to == "dealer":
             self.revealed, self.revealed_at = True, at
+
+    def _split_at(self, card: InPlay, published: int) -> int:
+        """Return the place of the split that a card's pair was turned up for, -1 for none."""
+        hand = self.hand_of(card)
+        if hand is None or not hand.of_split:
+            return -1
+        for at in range(self.end - 1, max(published, self.base) - 1, -1):
+            fact = self.fact(at)
+            if isinstance(fact, PlayerActed) and (fact.action, fact.spot) == ("split", hand.spot):
+                return at if fact.hand in (hand.number, hand.split_from) else -1
+        return -1
 
     def turn_unseen(self, at: int) -> None:
         """The dealer turned up his hole card, and nobody saw it yet."""
@@ -597,6 +625,17 @@ class Story:
                 self._withdraw(hand.paid)
                 hand.paid = -1
 
+    def _take_up_with_others(self) -> None:
+        """A card of a hand that was turned up went with the others, though nobody saw it go."""
+        for hand in self.all_hands():
+            went = [card for card in hand.cards if card.where == "off" and card.face == "up"]
+            if hand.taken_at or not went or not (hand.paid >= 0 or self.revealed):
+                continue
+            last = max(went, key=lambda card: card.gone_at)
+            for card in hand.cards:
+                card.where = "off" if card.where == "felt" else card.where
+            self.take_up(last, last.gone_at, ())
+
     def _withdraw(self, at: int) -> None:
         """State a fact no longer."""
         del self.record[at - self.base]
@@ -620,13 +659,15 @@ class Story:
             return False
         own = self.hands[fact.spot]
         new = Hand(fact.spot, len(own))
+        new.split_from = hand.number
+        unseen = any(card.face == "down" for card in hand.cards)
         moved = hand.cards.pop()
         moved.number = new.number
         new.cards.append(moved)
         new.of_split = hand.of_split = True
         own.append(new)
-        inferred = fact.manner is None
-        self.state(fact, (fact.at or 0) + (LATE_ENTRY_NS if inferred else ENTRY_HOLD_NS))
+        hold_ns = LATE_ENTRY_NS if fact.manner is None else ENTRY_HOLD_NS
+        self.state(fact, (fact.at or 0) + (UNSEEN_HOLD_NS if unseen else hold_ns))
         return True
 
     def enter_split(self, fact: PlayerActed) -> None:
@@ -716,6 +757,8 @@ class Story:
                     self.weigh("camera", 0.0 if card.announced else 2 * log(MISSED))
                 elif card.face == "down":
                     self.weigh("camera", log(MISSED))
+        if not entered:
+            self._take_up_with_others()
         for draw in self.supply.drawn:
             self.weigh("shoe", log(NO_CARD_READ) if draw.certain and draw.at < at else 0.0)
         self.withdraw_unpaid()

@@ -99,6 +99,11 @@ class Cameras:
         self._going: list[_Card] = []
         self._past: deque[_Card] = deque(maxlen=_PAST)
 
+    @property
+    def count(self) -> int:
+        """How many cameras have reported anything yet."""
+        return len(self._sources)
+
     def sighted(self, seen: CardSighted) -> tuple[Joined, ...]:
         """Return what a sighting says, in terms of cards; nothing where it adds nothing."""
         track = (seen.source, seen.track)

@@ -4,7 +4,7 @@
 of. An error of reading lasts as long as the card lies still: on films, looks at one card agree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Final, TypeAlias
@@ -14,13 +14,15 @@ from msgspec.structs import replace
 from models.cards import DECK, Card
 from models.events import AnyObservation, CardGone, CardSighted
 from models.layout import Point, TableLayout
-from tests.bench.rates import Deck, Game, in_a_zone, rate
+from tests.bench.rates import Deck, Game, in_a_zone, rate, rate_of_all, together
 
 Timed: TypeAlias = tuple[int, AnyObservation]
 Told: TypeAlias = tuple[int, CardSighted | CardGone]
 
 _SECOND: Final = 10**9
 _LATE_NS: Final = (_SECOND // 2, 5 * _SECOND)
+_SEEN_NS: Final = 160_000_000
+"""A late card was seen all the same: it lay there for so long after."""
 _GONE_LATE_NS: Final = (3 * _SECOND, 10 * _SECOND)
 _GHOST_NS: Final = (2 * _SECOND, 20 * _SECOND)
 """A report of nothing where cards are dealt lasts for so long."""
@@ -45,7 +47,8 @@ class FilmRates:
     doubted: float
     changed: float
     """Share of second looks that name another face than the first."""
-    face_missed: float
+    hand_missed: float
+    """Of hands shown, cards that come face up together: what hides one face hides them all."""
     back_missed: float
     late: float
     going_late: float
@@ -61,13 +64,13 @@ class FilmRates:
         def of(what: str) -> float:
             return rate(game, deck, what)
 
-        misread = of("faces misread")
+        misread = rate_of_all(deck, "faces misread")
         return cls(
             misread=misread,
-            misread_sure=min(1.0, of("faces misread and sure") / misread),
+            misread_sure=min(1.0, rate_of_all(deck, "faces misread and sure") / misread),
             doubted=of("faces doubted"),
             changed=of("looks that changed"),
-            face_missed=of("faces missed"),
+            hand_missed=of("hands missed"),
             back_missed=of("backs missed"),
             late=of("cards late"),
             going_late=of("not seen to go"),
@@ -83,7 +86,7 @@ class FilmRates:
             misread_sure=self.misread_sure,
             doubted=min(1.0, self.doubted * factor),
             changed=self.changed,
-            face_missed=min(1.0, self.face_missed * factor),
+            hand_missed=min(1.0, self.hand_missed * factor),
             back_missed=min(1.0, self.back_missed * factor),
             late=min(1.0, self.late * factor),
             going_late=min(1.0, self.going_late * factor),
@@ -118,8 +121,19 @@ class _Camera:
         tracks: dict[int, list[Told]] = {}
         for at, one in own:
             tracks.setdefault(one.track, []).append((at, one))
-        for track in tracks.values():
-            yield from self._track(track)
+        missed = self._missed(tracks.values())
+        for number, track in tracks.items():
+            yield from self._track(track, missed=number in missed)
+
+    def _missed(self, tracks: Iterable[Sequence[Told]]) -> set[int]:
+        """Return the tracks whose card is missed as it first lies there."""
+        faces = [t[0][1] for t in tracks if isinstance(t[0][1], CardSighted)]
+        up = sorted((one for one in faces if one.face == "up"), key=lambda one: one.at or 0)
+        hands = together([(one.at or 0, one.x_mm, one.y_mm) for one in up])
+        hidden = {hand for hand in sorted(set(hands)) if self._strikes(self._rates.hand_missed)}
+        found = {one.track for one, hand in zip(up, hands, strict=True) if hand in hidden}
+        backs = (one.track for one in faces if one.face == "down")
+        return found | {track for track in backs if self._strikes(self._rates.back_missed)}
 
     def _strikes(self, share: float) -> bool:
         return self._chance.random() < share
@@ -127,15 +141,14 @@ class _Camera:
     def _between(self, span_ns: tuple[int, int]) -> int:
         return self._chance.randrange(*span_ns)
 
-    def _track(self, track: Sequence[Told]) -> Iterator[Timed]:
+    def _track(self, track: Sequence[Told], *, missed: bool) -> Iterator[Timed]:
         first = track[0][1]
         if not isinstance(first, CardSighted):
             return
         yield from self._ghost(track[0][0], first)
-        up = first.face == "up"
-        if self._strikes(self._rates.face_missed if up else self._rates.back_missed):
+        if missed:
             track = self._turned_later(track)
-        late_ns = self._between(_LATE_NS) if self._strikes(self._rates.late) else 0
+        late_ns = self._late_ns(track) if self._strikes(self._rates.late) else 0
         seen_ns = track[0][0] + late_ns if track else 0
         known: dict[Card, Card] = {}
         for number, (at, one) in enumerate(track):
@@ -148,6 +161,15 @@ class _Camera:
                 told = self._read(one, known)
                 if one.change != "read" or told.card is not None:
                     yield at, told
+
+    def _late_ns(self, track: Sequence[Told]) -> int:
+        """Return how late a card is seen: as long as it lies there, since it was seen."""
+        late_ns = self._between(_LATE_NS)
+        ends = [one.at or at for at, one in track if isinstance(one, CardGone)]
+        if not ends or track[0][0] + late_ns + _SEEN_NS <= ends[0]:
+            return late_ns
+        most_ns = ends[0] - _SEEN_NS - track[0][0]
+        return self._between((_LATE_NS[0], most_ns)) if most_ns > _LATE_NS[0] else 0
 
     def _turned_later(self, track: Sequence[Told]) -> Sequence[Told]:
         """Return what is left of a card that was missed as it first lay: it is seen once turned."""
@@ -167,7 +189,7 @@ class _Camera:
         doubt = self._rates.doubted if named is card else 1.0 - self._rates.misread_sure
         if not self._strikes(doubt):
             return replace(seen, card=named, candidates={named.value: _SURE_P})
-        other = self._another(card) if named is card else card
+        other = _of_like_print(card) if named is card else card
         p = round(self._chance.uniform(0.5, 0.95), 4)
         candidates = {named.value: p, other.value: round(0.98 - p, 4)}
         candidates = {face: p for face, p in candidates.items() if p >= 0.01}
@@ -219,3 +241,12 @@ class _Camera:
 
     def _another(self, card: Card) -> Card:
         return self._chance.choice([other for other in DECK if other is not card])
+
+
+def _of_like_print(card: Card) -> Card:
+    """Return what a card in doubt may be as well: its rank in the other suit of its colour.
+
+    So were all seven doubts that named a second face, on sessions 1005, 1007 and 1011.
+    """
+    other = {"S": "C", "C": "S", "H": "D", "D": "H"}
+    return Card(card.rank + other[card.suit])

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import sqrt
+from math import hypot, sqrt
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Final, Literal, TypeAlias
@@ -45,6 +45,9 @@ LATE_NS: Final = 500_000_000
 """A card reported so long after the simulator's camera is late."""
 GONE_LATE_NS: Final = 3_000_000_000
 """A card that is not reported gone by then was not seen to go."""
+TOGETHER_NS: Final = 1_000_000_000
+TOGETHER_MM: Final = 60.0
+"""Cards that come face up so soon after one another, so near, are a hand shown."""
 
 
 @dataclass
@@ -84,6 +87,7 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
     by_track = _looks(sighted)
     gone = {one.track: told for told, one in events if isinstance(one, CardGone)}
     due = _due(scene)
+    missed: list[Rest] = []
     for rest in sorted(rests(scene.staged.performance, scene.layout), key=lambda r: r.from_ns):
         if rest.until_ns - rest.from_ns <= GLIMPSE_NS:
             continue
@@ -92,6 +96,7 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
         match = min(placed, key=lambda told: apart(told[1], rest), default=None)
         if match is None or apart(match[1], rest) > 1 or match[1].face != rest.move.face_after:
             found.counts[f"{kind} missed"] += 1
+            missed.append(rest)
             found.notes.append(f"missed {rest.move.card} {kind} at {rest.from_ns / 1e9:.2f} s")
             continue
         placed.remove(match)
@@ -105,8 +110,42 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
             _judge(found, event, looks, rest.move.card)
         if not _kept(by_track[event.track], rest):
             _going(found, rest, gone.get(event.track), scene)
+    _hands(found, scene, missed)
     _spurious(found, placed, by_track, scene.layout)
     return found
+
+
+def _hands(found: Measured, scene: Scene, missed: Sequence[Rest]) -> None:
+    """Count the hands shown, and those of which a face was missed: mostly all of them are."""
+    faces = [
+        rest
+        for rest in sorted(rests(scene.staged.performance, scene.layout), key=lambda r: r.from_ns)
+        if rest.until_ns - rest.from_ns > GLIMPSE_NS and rest.move.face_after == "up"
+    ]
+    places = [(r.from_ns, r.move.end.x_mm, r.move.end.y_mm) for r in faces if r.move.end]
+    hands = together(places)
+    found.counts["hands shown"] += len(set(hands))
+    found.counts["hands missed"] += len(
+        {hand for hand, rest in zip(hands, faces, strict=True) if rest in missed}
+    )
+
+
+def together(shown: Sequence[tuple[int, float, float]]) -> list[int]:
+    """Return the hand that each card belongs to, of cards as they come face up.
+
+    Args:
+        shown: of each when (ns) and where (mm) it came up, in the order of time.
+    """
+    hands: list[int] = []
+    for at, (when, x_mm, y_mm) in enumerate(shown):
+        near = (
+            hands[before]
+            for before in range(at - 1, -1, -1)
+            if when - shown[before][0] <= TOGETHER_NS
+            and hypot(x_mm - shown[before][1], y_mm - shown[before][2]) < TOGETHER_MM
+        )
+        hands.append(next(near, at))
+    return hands
 
 
 def _looks(sighted: Sequence[tuple[int, CardSighted]]) -> dict[int, list[tuple[int, CardSighted]]]:
@@ -207,6 +246,7 @@ RATES: Final = {
     "faces misread and sure": "faces seen",
     "faces doubted": "faces seen",
     "faces missed": "faces",
+    "hands missed": "hands shown",
     "backs missed": "backs",
     "cards late": "cards seen",
     "errors that lasted": "errors looked at again",
@@ -236,6 +276,21 @@ def rate(game: Game, deck: Deck, what: str) -> float:
         if one.claim == about + what and one.of is not None:
             return (float(one.value) + 0.5) / (one.of + 1)
     return 0.5
+
+
+def rate_of_all(deck: Deck, what: str) -> float:
+    """Return a rate of all games together: of what does not depend on how a card was dealt.
+
+    Raises:
+        SystemExit: nothing was recorded of the deck.
+    """
+    recorded = [one for run in load(RESULTS / "rates.json").runs for one in run.claims]
+    names = {f"{game}, {deck} deck: {what}" for game in BOOKS}
+    found = [one for one in recorded if one.claim in names and one.of is not None]
+    if not found:
+        raise SystemExit(f"no rates of {deck} decks: run python -m tests.bench.rates --record")
+    seen = sum(float(one.value) for one in found)
+    return (seen + 0.5) / (sum(one.of or 0 for one in found) + 1)
 
 
 def claims(game: Game, deck: Deck, found: Measured) -> Iterator[Claim]:

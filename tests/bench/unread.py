@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from models.cards import Card
 from models.events import AnyFact, CardDealt, CardExposed, CardSighted, RoundOpened
 from settlement.engine import Engine
+from simulation.ideal import LEFT, OVERHEAD, RIGHT
 from simulation.session import START_NS
+from tests.bench.film_noise import FilmRates
 from tests.bench.noise import Heard, Plan, Rates, Timed, heard
 
 SECOND = 1_000_000_000
@@ -36,11 +38,11 @@ def rounds_of(facts: Sequence[AnyFact]) -> Iterator[list[AnyFact]]:
 
 
 def named(spoilt: Sequence[Timed], since_ns: int, until_ns: int) -> Counter[Card]:
-    """Return how many tracks named each face in a time."""
+    """Return how many tracks named each face in a time, in doubt or not."""
     tracks = {
-        (one.track, one.card)
+        (one.track, Card(max(one.candidates, key=lambda face: one.candidates[face])))
         for at, one in spoilt
-        if since_ns <= at < until_ns and isinstance(one, CardSighted) and one.card is not None
+        if since_ns <= at < until_ns and isinstance(one, CardSighted) and one.candidates
     }
     return Counter(card for _, card in tracks)
 
@@ -84,9 +86,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--session", type=int, default=50)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--rates", choices=["assumed", "measured"], default="assumed")
+    parser.add_argument("--cameras", type=int, choices=[1, 2, 3], default=1)
     asked = parser.parse_args()
-    rates = Rates().times(asked.times)
-    plan = Plan(asked.rulebook, rates, asked.session, 10, clinging=False, show=False)
+    rates, film = Rates().times(asked.times), None
+    if asked.rates == "measured":
+        rates, film = rates.of_shoe(), FilmRates.measured("hand", "unknown").times(asked.times)
+    plan = Plan(
+        asked.rulebook,
+        rates,
+        asked.session,
+        10,
+        clinging=False,
+        show=False,
+        film=film,
+        eyes=(OVERHEAD, LEFT, RIGHT)[: asked.cameras],
+    )
     counts: Counter[str] = Counter()
     for seed in range(asked.first, asked.first + -(-asked.rounds // asked.session)):
         counts += counted(heard(seed, plan))

@@ -21,7 +21,7 @@ from stream.journal import Journal, read_journal
 from tests.console.busy_floor import shifted
 from tests.console.looking import Screen, screen
 from tests.golden.sessions import Heard, heard
-from tests.server.doubted import table
+from tests.server.doubted import play_between_accounts, table
 from tests.server.filmed import at, recording, shot
 from tests.server.service.house import PASSWORD, House, Standing, house, until
 
@@ -194,6 +194,30 @@ def test_a_card_in_doubt_is_decided_by_keyboard_and_the_round_settles(
         officer.page.keyboard.press("Enter")
         officer.shows("The card is 6♥.")
         officer.shot("decided")
+
+
+def test_an_item_between_two_accounts_shows_what_each_settles_to_and_who_speaks_for_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    with Journal.create(journals / "bj-09.journal") as journal:
+        play_between_accounts(journal, "BJ-09")
+    with house(journals, tmp_path / "state") as own, screen(browser, own) as officer:
+        own.staff()
+        officer.sign_in("pit")
+        officer.go("incidents")
+        accounts = officer.page.get_by_role("list", name="What may have happened").first
+        stated, rival = accounts.locator("> li").nth(0), accounts.locator("> li").nth(1)
+        expect(stated).to_contain_text("As stated")
+        expect(stated).to_contain_text("Payment missing at spot 1")
+        expect(stated).to_contain_text("Spot 1: win")
+        expect(rival).to_contain_text("times likelier")
+        expect(rival).to_contain_text("Spot 1: push 0.00")
+        expect(rival).to_contain_text("No mistake")
+        expect(rival).to_contain_text("Camera against it")
+        expect(rival).to_contain_text("Usual play for it, 50,000 to 1")
+        officer.shot("accounts")
 
 
 def choice_of(officer: Screen, card: str) -> str:

@@ -16,6 +16,7 @@ from settlement.reckoning import Reckoning
 from stream import library
 from stream.journal import Journal
 from tests.golden.sessions import Heard, heard
+from tests.settlement.sessions import session
 
 DRAW, TRACK = 2, 20
 """The card that nobody could read: the second of ``plain``, dealt to spot 3."""
@@ -43,6 +44,24 @@ def table(journal: Record, name: str = "BJ-01", *, kept: int | None = None) -> P
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     reconciler = Reckoning(rules, layout)
     return Pipeline(name, journal, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=kept)
+
+
+def play_between_accounts(journal: Journal, name: str) -> None:
+    """Play a round dealt by hand of which two accounts remain: a win unpaid, or a card misread."""
+    played = session(
+        "casino-single-deck",
+        1,
+        rounds=1,
+        spots=(1, 3, 4),
+        mistake="payment_missing",
+        looks_ns=(1_000_000_000, 3_000_000_000),
+    )
+    reading = Reckoning(played.rules, played.layout, "pitch")
+    engine = Engine(played.rules)
+    pipeline = Pipeline(name, journal, reading, engine, Stopwatch(lambda: 0))
+    for at, one in played.heard:
+        pipeline.observe((one,), at)
+    pipeline.finish()
 
 
 def play_blinded(journal: Journal, name: str = "BJ-01", *, kept: int | None = None) -> Pipeline:

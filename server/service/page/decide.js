@@ -4,6 +4,7 @@ import { ask, maybe, paths, post, query } from "./api.js";
 import { h, put, s } from "./dom.js";
 import { cropPath } from "./evidence.js";
 import { cardFace } from "./felt.js";
+import { accountList, showAccounts } from "./stories.js";
 import { cardName, cardText, fine, withPips } from "./words.js";
 
 const RANKS = [..."A23456789TJQK"];
@@ -66,8 +67,10 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
   const pictures = h("ul", { class: "looks" });
   put(pictures, h("li", { class: "quiet" }, "Loading the pictures…"));
   showLooks(pictures, review);
+  const accounts = accountList();
+  showAccounts(accounts, review).catch(() => null);
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
-    h("h2", {}, "To decide"), h("p", { class: "what" }, withPips(review.what)),
+    h("h2", {}, "To decide"), h("p", { class: "what" }, withPips(review.what)), accounts,
     h("div", { class: "weigh" }, pictures,
       h("div", {}, h("div", { class: "candidates", role: "group", "aria-label": "Candidates" },
         cards.map((/** @type {Card} */ card, /** @type {number} */ index) => option("chosen", card, String(index + 1), face(card)))),

@@ -7,6 +7,7 @@ import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { select } from "./rounds.js";
 import { clauses, item as itemNote, mistake, reports } from "./findings.js";
+import { accountList, showAccounts } from "./stories.js";
 import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
@@ -143,8 +144,15 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
       found.violations.map((/** @type {Answer} */ one) => mistake(one, page.clauseTexts, one.at, () => { location.hash = `${link}/${one.seq}`; })),
-      (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one)), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
+      (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one, accountsOf(one))), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
     h("div", { class: "columns" }, actions(page, found, done), history_(found)));
+}
+
+/** The accounts of an item, drawn once they have come. */
+function accountsOf(/** @type {Answer} */ review) {
+  const drawn = accountList();
+  showAccounts(drawn, review).catch(() => null);
+  return drawn;
 }
 
 const decided = (/** @type {Answer} */ review) =>

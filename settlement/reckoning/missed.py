@@ -1,0 +1,75 @@
+"""A mistake that no mistake would be had a card come that no camera saw."""
+
+from collections.abc import Iterator, Sequence
+from math import log
+from typing import Final
+
+from models.cards import RANKS, Card
+from models.events import AnyFact, CardDealt, CardExposed, Dealt
+from models.judgements import Sense
+from settlement.reckoning.accounts import Rival
+from settlement.reckoning.odds import HIT, MISSED, MISTAKE
+from settlement.reconcile.weighing import Outcome, Weighing
+
+_UNHURRIED: Final = 1.2
+"""Two acts at the table that lie no further apart than so many steps of a deal have no card between
+them. Chosen: a simulated dealer who draws takes 2.0 to 2.4 steps, one who stands 0.8."""
+
+
+def with_a_card_more(
+    weighing: Weighing, record: Sequence[AnyFact], stated: Outcome, pace_ns: int, cameras: int
+) -> Iterator[tuple[Dealt, list[Rival]]]:
+    """Yield of the dealer and of each hand that a mistake is about what else would have happened.
+
+    Args:
+        weighing: settles the accounts.
+        record: the round as it is stated.
+        stated: what that settles to.
+        pace_ns: from one card of a deal to the next, 0 where it is not known.
+        cameras: how many saw the table; each of them missed the card.
+    """
+    spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot is not None}
+    whose: list[tuple[Dealt, int]] = [("dealer", 0), *sorted(spots)]
+    for to, hand in whose if stated.mistakes else ():
+        at = _last(record, to, hand)
+        if at is None or not _has_time(record, at, pace_ns):
+            continue
+        after = record[at].at or 0
+        rivals = []
+        for rank in RANKS:
+            came = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
+            facts = [*record[: at + 1], came, *record[at + 1 :]]
+            outcome = weighing.outcome(facts, record)
+            rivals.append(_rival(facts, outcome, stated, to, cameras))
+        yield to, rivals
+
+
+def _rival(
+    facts: list[AnyFact], outcome: Outcome, stated: Outcome, to: Dealt, cameras: int
+) -> Rival:
+    unseen = MISSED**cameras / len(RANKS) * (1.0 if to == "dealer" else HIT)
+    sense: Sense = "camera"
+    odds = unseen * MISTAKE ** (_kinds(outcome) - _kinds(stated))
+    return Rival(odds, facts, outcome, {sense: log(unseen)})
+
+
+def _kinds(outcome: Outcome) -> int:
+    return len({code for code, _, _ in outcome.mistakes})
+
+
+def _last(record: Sequence[AnyFact], to: Dealt, hand: int) -> int | None:
+    """Return the place of the last card dealt to somebody, or of the turning of the dealer's."""
+    kinds = (CardDealt, CardExposed) if to == "dealer" else (CardDealt,)
+    own = [
+        at
+        for at, fact in enumerate(record)
+        if isinstance(fact, kinds) and (fact.to, fact.hand) == (to, hand)
+    ]
+    return own[-1] if own else None
+
+
+def _has_time(record: Sequence[AnyFact], at: int, pace_ns: int) -> bool:
+    """Return whether a card could come before the next thing that happened."""
+    now = record[at].at or 0
+    following = [fact.at for fact in record[at + 1 :] if fact.at is not None and fact.at > now]
+    return not pace_ns or not following or min(following) - now > _UNHURRIED * pace_ns
