@@ -186,15 +186,15 @@ def draws_once_from_below_17(truth: tuple[AnyFact, ...]) -> bool:
     drawn = [one for one in after_the_deal(truth) if one.to == "dealer"]
     shown = [one for one in truth if isinstance(one, CardExposed) and one.to == "dealer"]
     up = next(one for one in truth if isinstance(one, CardDealt) and one.to == "dealer")
-    two = [one.card for one in (up, *shown) if one.card is not None]
+    faces = (up.card, *(one.card for one in shown))
+    two = [card for card in faces if card is not None]
     points = sum(card.points for card in two)
     return len(drawn) == 1 and len(two) == 2 and points < 17 and all(c.rank != "A" for c in two)
 
 
 def test_a_dealers_card_that_the_camera_missed_accuses_him_not_without_a_question() -> None:
     played = first(draws_once_from_below_17, (1, 3))
-    after = (one for one in after_the_deal(played.truth) if isinstance(one, CardDealt))
-    drawn = next(one for one in after if one.to == "dealer")
+    drawn = next(one for one in after_the_deal(played.truth) if one.to == "dealer")
     lost = next(
         one.track
         for _, one in played.heard
