@@ -1,4 +1,4 @@
-"""Observations of several sensors reconciled into the facts of the table."""
+"""What facts are inferred with, and people's decisions: looks, places, counts, a round weighed."""
 
 from typing import Final
 

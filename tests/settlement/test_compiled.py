@@ -180,7 +180,7 @@ def test_a_changed_source_is_never_run_in_an_old_form(
 
 
 @pytest.mark.parametrize(
-    "module", ["settlement.engine", "settlement.reconcile.rounds", "settlement.reckoning.story"]
+    "module", ["settlement.engine", "settlement.reconcile.weighing", "settlement.reckoning.story"]
 )
 def test_the_compiled_form_can_be_kept_out(module: str) -> None:
     package = module.rpartition(".")[0]
