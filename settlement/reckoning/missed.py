@@ -5,7 +5,7 @@ from math import log
 from typing import Final
 
 from models.cards import RANKS, Card
-from models.events import AnyFact, CardDealt, CardExposed, Dealt
+from models.events import AnyFact, CardDealt, CardExposed, Dealt, Spot
 from models.judgements import Sense
 from settlement.reckoning.accounts import Rival
 from settlement.reckoning.odds import HIT, MISSED, MISTAKE
@@ -31,7 +31,7 @@ def with_a_card_more(
     spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot is not None}
     whose: list[tuple[Dealt, int]] = [("dealer", 0), *sorted(spots)]
     for to, hand in whose if stated.mistakes else ():
-        at = _last(record, to, hand)
+        at = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)
         if at is None or not _has_time(record, at, pace_ns):
             continue
         after = record[at].at or 0
@@ -58,14 +58,27 @@ def _kinds(outcome: Outcome) -> int:
 
 
 def _last(record: Sequence[AnyFact], to: Dealt, hand: int) -> int | None:
-    """Return the place of the last card dealt to somebody, or of the turning of the dealer's."""
-    kinds = (CardDealt, CardExposed) if to == "dealer" else (CardDealt,)
+    """Return the place of the last card dealt to somebody, or turned up of his."""
     own = [
         at
         for at, fact in enumerate(record)
-        if isinstance(fact, kinds) and (fact.to, fact.hand) == (to, hand)
+        if isinstance(fact, CardDealt | CardExposed) and (fact.to, fact.hand) == (to, hand)
     ]
     return own[-1] if own else None
+
+
+def _turn_ends(record: Sequence[AnyFact], spot: Spot) -> int | None:
+    """Return the place of the last fact before the play of the spots after one, or the dealer's.
+
+    The initial deal ends with the dealer's second card.
+    """
+    dealt = [at for at, f in enumerate(record) if isinstance(f, CardDealt) and f.to == "dealer"]
+    if len(dealt) < 2:
+        return None
+    for at, fact in enumerate(record[dealt[1] + 1 :], dealt[1] + 1):
+        if isinstance(fact, CardDealt | CardExposed) and (fact.to == "dealer" or fact.to > spot):
+            return at - 1
+    return None
 
 
 def _has_time(record: Sequence[AnyFact], at: int, pace_ns: int) -> bool:

@@ -186,8 +186,7 @@ def draws_once_from_below_17(truth: tuple[AnyFact, ...]) -> bool:
     drawn = [one for one in after_the_deal(truth) if one.to == "dealer"]
     shown = [one for one in truth if isinstance(one, CardExposed) and one.to == "dealer"]
     up = next(one for one in truth if isinstance(one, CardDealt) and one.to == "dealer")
-    faces = (up.card, *(one.card for one in shown))
-    two = [card for card in faces if card is not None]
+    two = [card for card in (up.card, *(one.card for one in shown)) if card is not None]
     points = sum(card.points for card in two)
     return len(drawn) == 1 and len(two) == 2 and points < 17 and all(c.rank != "A" for c in two)
 
@@ -206,3 +205,25 @@ def test_a_dealers_card_that_the_camera_missed_accuses_him_not_without_a_questio
     said = reconciled(played, heard)
     assert "dealer_stood_below_17" in codes_of(played, stated(said))
     assert "the dealer may have got a card unseen" in asked(said)
+
+
+def a_hit_decides(truth: tuple[AnyFact, ...]) -> bool:
+    """Tell whether spot 3 drew one card and stood, and the dealer showed his."""
+    drawn = [one for one in after_the_deal(truth) if one.to == 3]
+    return last_spot_draws(truth) and len(drawn) == 1
+
+
+def test_a_payment_that_a_drawn_card_unseen_would_explain_is_asked_about() -> None:
+    played = first(a_hit_decides, (1, 3))
+    drawn = next(one for one in after_the_deal(played.truth) if one.to == 3)
+    lost = next(
+        one.track
+        for _, one in played.heard
+        if isinstance(one, CardSighted) and one.card is drawn.card
+    )
+    heard = changed(
+        played, lambda one: None if isinstance(one, CardSighted) and one.track == lost else one
+    )
+    said = reconciled(played, heard)
+    assert compare(played, said).wrong == ()
+    assert not codes_of(played, stated(said)) or asked(said)
