@@ -67,10 +67,13 @@ class Closing:
         rules: the rulebook by which it is settled.
         shoe: what the decks can still hold.
         clinging: how far the camera is known to repeat its errors.
+        alone: whether no shoe reads the cards.
     """
 
-    def __init__(self, rules: Rulebook, shoe: Composition, clinging: Clinging) -> None:
-        self._shoe, self._clinging = shoe, clinging
+    def __init__(
+        self, rules: Rulebook, shoe: Composition, clinging: Clinging, *, alone: bool
+    ) -> None:
+        self._shoe, self._clinging, self._alone = shoe, clinging, alone
         self._weighing = Weighing(rules, shoe.room)
 
     def asks(self, story: Story, others: Sequence[Story], cameras: int) -> list[Asked]:
@@ -336,10 +339,12 @@ class Closing:
     def _likely(self, evidence: float, outcome: Outcome, wrong: int) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds.
 
-        Where the engine finds none, for want of a card, one that the story itself holds counts.
+        Where the camera is alone and the engine finds none, for want of a card, one that the story
+        itself holds counts. What a shoe read and nobody saw is no mistake of that kind.
         """
         kinds = len({code for code, _, _ in outcome.mistakes})
-        return evidence + (kinds or min(1, wrong)) * log(MISTAKE)
+        lacking = min(1, wrong) if self._alone else 0
+        return evidence + (kinds or lacking) * log(MISTAKE)
 
 
 class _Telling:
@@ -384,7 +389,7 @@ def _dealt(record: Sequence[AnyFact]) -> list[tuple[object, ...]]:
 
 def _lacking(card: InPlay) -> str | None:
     """Return what a card of the shoe lacks, that one sensor or neither reported."""
-    if card.face == "up" and card.card is None:
+    if card.face == "up" and (card.card is None or not card.card.suited):
         return "neither the shoe nor the camera read a card"
     if card.announced and card.where == "unseen":
         return f"{card_name(card.card)} left the shoe and was not seen on the felt"

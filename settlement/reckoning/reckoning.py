@@ -89,7 +89,8 @@ class Reckoning:
         self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
         self._cameras = Cameras()
         self._clinging = Clinging()
-        self._closing = Closing(rules, self._decks, self._clinging)
+        alone = self._shoe is None
+        self._closing = Closing(rules, self._decks, self._clinging, alone=alone)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
         """Cards of the round in play that were dealt unread and may yet be shown."""
         first = Story(shoe=dealing == "shoe")
