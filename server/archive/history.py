@@ -37,6 +37,7 @@ from models.errors import InputRefused, OperatorError
 from models.events import AnyFact, CardDealt
 from models.judgements import AnyEvent, ReviewRaised
 from server.archive.parquet import AT, CODE, SETTLED
+from settlement.facts import ReadFact, read_once
 
 MANIFEST: Final = "manifest.json"
 FACTS: Final = "facts"
@@ -237,21 +238,26 @@ class PartReader:
             if isinstance(event, ReviewRaised):
                 yield event
 
-    def lean(self) -> Iterator[Numbered]:
-        """Yield its facts without number, time and evidence: enough to settle them.
+    def lean(self) -> Iterator[tuple[int, ReadFact]]:
+        """Yield its facts, read, without number, time and evidence: enough to settle them.
 
         Facts with the same content are one object.
         """
-        return chain.from_iterable(map(self._lean_group, self.part.groups))
+        return chain.from_iterable(chain.from_iterable(map(self._lean_group, self.part.groups)))
 
-    def _lean_group(self, group: int) -> Iterator[Numbered]:
+    def _lean_group(self, group: int) -> Iterator[Iterator[tuple[int, ReadFact]]]:
         rows = self._facts.read_row_group(group, ["entry", "event"], use_threads=False)
         codes = rows["event"].combine_chunks()
         texts = codes.dictionary.to_pylist()
         contents = np.empty(len(texts), object)
-        contents[:] = _FACT.decode_lines("\n".join(texts))
-        facts: list[AnyFact] = contents[_numbers(codes.indices, np.int32)].tolist()
-        return zip(_numbers(rows["entry"].combine_chunks(), np.int64).tolist(), facts, strict=True)
+        contents[:] = list(map(read_once, _FACT.decode_lines("\n".join(texts))))
+        entries, kinds = (
+            _numbers(rows["entry"].combine_chunks(), np.int64),
+            _numbers(codes.indices, np.int32),
+        )
+        for at in range(0, len(entries), _RUN):
+            some = slice(at, at + _RUN)
+            yield zip(entries[some].tolist(), contents[kinds[some]].tolist(), strict=True)
 
     def read(self) -> Iterator[Numbered]:
         """Yield its facts, review items and settlements, whole and in order."""
@@ -274,6 +280,8 @@ class PartReader:
                 yield entry, _EVENT.decode(text)
 
 
+_RUN: Final = 4096
+"""Facts that become objects at once: few enough for a processor's cache."""
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
 _FACT: Final[msgspec.json.Decoder[AnyFact]] = msgspec.json.Decoder(AnyFact)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
 from models.errors import PitwatchError
 from models.events import AnyFact, PaymentMade, RoundClosed, RoundOpened
@@ -13,6 +13,10 @@ from models.rulebook import Rulebook
 from server.archive.archives import Feed
 from server.archive.open_items import OpenItems
 from settlement.engine import Engine
+from settlement.facts import ReadFact
+
+if TYPE_CHECKING:
+    from server.archive.history import PartReader
 
 Account: TypeAlias = tuple[int, int, str]
 """Spot, hand and kind of a wager: ``main`` or ``insurance``."""
@@ -79,6 +83,13 @@ class TableEngine:
         self._facts.append((line, fact))
         return settled
 
+    def feed_read(self, read: ReadFact, seq: int) -> Sequence[Settled]:
+        """Take the next fact, which was read before: as :meth:`feed`."""
+        results = self._engine.take_read(read, seq)
+        settled = [self._settled(result) for result in results] if results else ()
+        self._facts.append((seq, read.fact))
+        return settled
+
     def release(self) -> Sequence[Settled]:
         """Return the last closed round where it still waits for late payments."""
         return [self._settled(result) for result in self._engine.release()]
@@ -117,16 +128,34 @@ def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> I
         yield from engine.finish()
 
 
+def _settled_part(part: "PartReader", rules: Rulebook) -> Iterator[Settled]:
+    """Settle one table's part of an archived day; its facts come without times and numbers."""
+    engine = TableEngine(part.part.table, rules)
+    for entry, read in part.lean():
+        settled = engine.feed_read(read, entry)
+        if settled:
+            yield from settled
+    yield from engine.finish()
+
+
 @dataclass(slots=True)
 class Checked:
     """A file's events, ready to settle, with findings from the events read so far."""
 
-    events: Iterable[tuple[int, AnyEvent]]
+    events: Iterable[tuple[int, AnyEvent]] = ()
+    part: "PartReader | None" = None
+    """In place of events: the part of an archived day that holds the facts."""
     tables: set[str | None] = field(default_factory=set)
     settled_then: bool = False
     """Whether original settlements are among them."""
     open_items: OpenItems = field(default_factory=OpenItems)
     """Items that a person still has to decide."""
+
+    def rounds(self, rules: Rulebook) -> Iterator[Settled]:
+        """Settle the facts: as :func:`settled_rounds`."""
+        if self.part is not None:
+            return _settled_part(self.part, rules)
+        return settled_rounds(self.events, rules)
 
     def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
         """Note the findings in some of the events."""
@@ -150,7 +179,7 @@ def checked(feed: Feed, *, timed: bool = True) -> Checked:
         TechnicianError: a journal is damaged.
     """
     if feed.day is not None and not timed:
-        proved = Checked(feed.day.lean(), {feed.day.part.table})
+        proved = Checked(part=feed.day, tables={feed.day.part.table})
         for item in feed.day.items():
             proved.open_items.note(item)
         return proved
