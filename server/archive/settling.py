@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
+from msgspec.structs import replace
+
 from models.errors import PitwatchError
 from models.events import AnyFact, PaymentMade, RoundClosed, RoundOpened
 from models.judgements import AnyEvent, RoundResult, RoundSettled
@@ -13,7 +15,7 @@ from models.rulebook import Rulebook
 from server.archive.archives import Feed
 from server.archive.open_items import OpenItems
 from settlement.engine import Engine
-from settlement.facts import ReadFact
+from settlement.facts import ROUND_CLOSED, ROUND_OPENED, ReadFact
 
 if TYPE_CHECKING:
     from server.archive.history import PartReader
@@ -22,6 +24,7 @@ Account: TypeAlias = tuple[int, int, str]
 """Spot, hand and kind of a wager: ``main`` or ``insurance``."""
 
 FACTS: Final = frozenset(get_args(AnyFact))
+_ENDS: Final = (ROUND_OPENED, ROUND_CLOSED)
 _HELD: Final = 100_000
 """Events kept in memory while a file is checked; a longer file is read twice."""
 
@@ -75,6 +78,8 @@ class TableEngine:
     def __init__(self, table: str | None, rules: Rulebook) -> None:
         self._table, self._engine = table, Engine(rules, patient=True)
         self._facts: list[tuple[int, AnyFact]] = []
+        self._is_timed = False
+        """Whether any of these has its time."""
 
     def feed(self, fact: AnyFact, line: int) -> Sequence[Settled]:
         """Take the next fact; return the rounds that no payment can join any more."""
@@ -83,11 +88,18 @@ class TableEngine:
         self._facts.append((line, fact))
         return settled
 
-    def feed_read(self, read: ReadFact, seq: int) -> Sequence[Settled]:
-        """Take the next fact, which was read before: as :meth:`feed`."""
+    def feed_read(self, read: ReadFact, seq: int, at: int | None = None) -> Sequence[Settled]:
+        """Take the next fact, which was read before: as :meth:`feed`.
+
+        Of a round's facts only those get their time (``at``) that say when the round was: its
+        opening, its close, and the first.
+        """
         results = self._engine.take_read(read, seq)
         settled = [self._settled(result) for result in results] if results else ()
-        self._facts.append((seq, read.fact))
+        fact = read.fact
+        if at is not None and (not self._is_timed or read.kind in _ENDS):
+            fact, self._is_timed = replace(fact, at=at), True
+        self._facts.append((seq, fact))
         return settled
 
     def release(self) -> Sequence[Settled]:
@@ -99,7 +111,7 @@ class TableEngine:
         return [self._settled(result) for result in self._engine.finish()]
 
     def _settled(self, result: RoundResult) -> Settled:
-        facts, self._facts = tuple(self._facts), []
+        facts, self._facts, self._is_timed = tuple(self._facts), [], False
         return Settled(self._table, result, facts)
 
 
@@ -179,7 +191,8 @@ def checked(feed: Feed, *, timed: bool = True) -> Checked:
         TechnicianError: a journal is damaged.
     """
     if feed.day is not None and not timed:
-        proved = Checked(part=feed.day, tables={feed.day.part.table})
+        part = feed.day.part
+        proved = Checked(part=feed.day, tables={part.table}, settled_then=part.rounds > 0)
         for item in feed.day.items():
             proved.open_items.note(item)
         return proved
