@@ -149,7 +149,7 @@ class Doubts:
         again = State(self._state.rules)
         for noted in record:
             copy = Noted()
-            copy.write(noted.fact, noted.kind, noted.seq)
+            copy.repeat(noted, noted.seq)
             if noted.index in places[: len(values)]:
                 copy.read = copy.card = values[places.index(noted.index)]
             take(again.round, copy)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from models.events import AnyFact, WagerPlaced
+from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
 from settlement.closing import Closed, amend, close
@@ -15,6 +15,7 @@ from settlement.facts import (
     ROUND_OPENED,
     TRAY_COUNTED,
     WAGER_PLACED,
+    ReadFact,
 )
 from settlement.houserules import HouseRules
 from settlement.judge import judge
@@ -77,14 +78,23 @@ class Engine:
         """Take the next fact of a known kind: as :meth:`feed`; ``line`` is 0 where it has none."""
         self._seen += 1
         seq = fact.seq
-        place = (line or self._seen) if seq is None else seq
-        over = self._ends_before(fact, kind)
-        closed = self._close() if over else ()
-        if self._last is not None and kind in _OPENS:
-            if kind == PAYMENT_MADE:
-                return self._amend(self._last, fact, place)
+        noted = self._state.round.blank()
+        noted.write(fact, kind, (line or self._seen) if seq is None else seq)
+        return self._take(noted)
+
+    def take_read(self, read: ReadFact, seq: int) -> tuple[RoundResult, ...]:
+        """Take the next fact, read before, as number ``seq``: otherwise as :meth:`feed`."""
+        noted = self._state.round.blank()
+        noted.repeat(read, seq)
+        return self._take(noted)
+
+    def _take(self, noted: Noted) -> tuple[RoundResult, ...]:
+        closed = self._close() if self._ends_before(noted) else ()
+        if self._last is not None and noted.kind in _OPENS:
+            if noted.kind == PAYMENT_MADE:
+                return self._amend(self._last, noted)
             closed = (*closed, *self.release())
-        return (*closed, *self._add(fact, kind, place)) if closed else self._add(fact, kind, place)
+        return (*closed, *self._add(noted)) if closed else self._add(noted)
 
     def finish(self) -> tuple[RoundResult, ...]:
         """Return the rounds still open, or waiting, when no more facts come."""
@@ -103,10 +113,8 @@ class Engine:
             return None
         return engine_state_of(self._state)
 
-    def _add(self, fact: AnyFact, kind: int, seq: int) -> tuple[RoundResult, ...]:
-        round_ = self._state.round
-        noted = round_.blank()
-        noted.write(fact, kind, seq)
+    def _add(self, noted: Noted) -> tuple[RoundResult, ...]:
+        round_, kind = self._state.round, noted.kind
         if not round_.record and kind not in _OPENS:
             self._between_rounds(noted)
             return ()
@@ -120,15 +128,15 @@ class Engine:
             return self._close()
         return ()
 
-    def _ends_before(self, fact: AnyFact, kind: int) -> bool:
+    def _ends_before(self, noted: Noted) -> bool:
         """Tell whether a fact belongs to what comes after the round in play."""
-        phases = self._phases
+        phases, kind = self._phases, noted.kind
         if phases.closed:
             return kind != TRAY_COUNTED or self._counted_last
         if kind == ROUND_OPENED:
             return phases.opened or phases.dealt
         if phases.settling and not phases.opened:
-            return isinstance(fact, WagerPlaced) and fact.kind == "main"
+            return kind == WAGER_PLACED and noted.what == "main"
         return False
 
     def _awaits_count(self) -> bool:
@@ -160,10 +168,8 @@ class Engine:
         last, self._last = self._last, None
         return (last.result,) if self._patient and last is not None else ()
 
-    def _amend(self, last: Closed, fact: AnyFact, seq: int) -> tuple[RoundResult, ...]:
+    def _amend(self, last: Closed, noted: Noted) -> tuple[RoundResult, ...]:
         """Judge the payments of the last closed round again, with one more."""
-        noted = last.round.blank()
-        noted.write(fact, PAYMENT_MADE, seq)
         amend(self._state, last, noted)
         return () if self._patient else (last.result,)
 
@@ -187,3 +193,13 @@ def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[R
                 yield from closed
     for engine in engines.values():
         yield from engine.finish()
+
+
+def settle_read(facts: Iterable[tuple[int, ReadFact]], rules: Rulebook) -> Iterator[RoundResult]:
+    """Settle one table's numbered facts, each read before: otherwise as :func:`settle`."""
+    engine = Engine(rules, patient=True)
+    for seq, read in facts:
+        closed = engine.take_read(read, seq)
+        if closed:
+            yield from closed
+    yield from engine.finish()

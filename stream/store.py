@@ -7,6 +7,7 @@ reading converts them (:mod:`stream.upcasting`).
 """
 
 import errno
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from models.errors import TechnicianError
 from stream.files import JournalFiles
@@ -261,7 +263,7 @@ def at_rest(path: Path) -> sqlite3.Connection:
 
 
 def _opened(path: Path, how: str) -> sqlite3.Connection:
-    return connected(f"{path.resolve().as_uri()}?{how}", uri=True)
+    return connected(f"file:{quote(os.path.abspath(path))}?{how}", uri=True)  # noqa: PTH100
 
 
 @contextmanager

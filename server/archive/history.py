@@ -23,7 +23,7 @@ from io import BufferedReader
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -35,7 +35,8 @@ from models.errors import InputRefused, OperatorError
 from models.events import AnyFact, CardDealt
 from models.judgements import AnyEvent, ReviewRaised
 from server.archive.parquet import AT, CODE, SETTLED
-from server.process.arrow import pa, pq
+from server.process.arrow import pa, pc, pq
+from settlement.facts import ReadFact, read_once
 
 MANIFEST: Final = "manifest.json"
 FACTS: Final = "facts"
@@ -232,29 +233,47 @@ class PartReader:
 
     def items(self) -> Iterator[ReviewRaised]:
         """Yield its open review items."""
-        for _, event in self._judged():
-            if isinstance(event, ReviewRaised):
+        tag = ReviewRaised.__struct_config__.tag
+        for group in self.part.judgement_groups:
+            columns = self._judgements.read_row_group(group, ["type", "event"])
+            for text in columns.filter(pc.equal(columns["type"], tag))["event"].to_pylist():
+                event = _EVENT.decode(text)
+                assert isinstance(event, ReviewRaised)
                 yield event
 
-    def lean(self) -> Iterator[Numbered]:
-        """Yield its facts without number, time and evidence: enough to settle them.
+    def lean(self) -> Iterator[tuple[int, ReadFact]]:
+        """Yield its facts, read, without number, time and evidence: enough to settle them.
 
         Facts with the same content are one object.
         """
-        return chain.from_iterable(map(self._lean_group, self.part.groups))
+        return chain.from_iterable(
+            zip(entries[run].tolist(), facts.some(run), strict=True)
+            for entries, facts, _ in map(self._group, self.part.groups)
+            for run in _runs(len(entries))
+        )
 
-    def _lean_group(self, group: int) -> Iterator[Numbered]:
-        rows = self._facts.read_row_group(group, ["entry", "event"], use_threads=False)
+    def timed(self) -> Iterator[tuple[int, ReadFact, int | None]]:
+        """Yield its facts as :meth:`lean`, each with its time beside it."""
+        return chain.from_iterable(
+            zip(entries[run].tolist(), facts.some(run), times[run].to_pylist(), strict=True)
+            for entries, facts, rows in (self._group(group, "at_ns") for group in self.part.groups)
+            for times in (rows["at_ns"].combine_chunks(),)
+            for run in _runs(len(entries))
+        )
+
+    def _group(self, group: int, *more: str) -> tuple[npt.NDArray[Any], "_Repeated", pa.Table]:
+        """Return a row group: its entries, the fact of each, and the columns."""
+        rows = self._facts.read_row_group(group, ["entry", "event", *more], use_threads=False)
         codes = rows["event"].combine_chunks()
         texts = codes.dictionary.to_pylist()
         contents = np.empty(len(texts), object)
-        contents[:] = _FACT.decode_lines("\n".join(texts))
-        facts: list[AnyFact] = contents[_numbers(codes.indices, np.int32)].tolist()
-        return zip(_numbers(rows["entry"].combine_chunks(), np.int64).tolist(), facts, strict=True)
+        contents[:] = list(map(read_once, _FACT.decode_lines("\n".join(texts))))
+        entries = _numbers(rows["entry"].combine_chunks(), np.int64)
+        return entries, _Repeated(contents, _numbers(codes.indices, np.int32)), rows
 
     def read(self) -> Iterator[Numbered]:
         """Yield its facts, review items and settlements, whole and in order."""
-        return merge(self._whole(), self._judged(), key=itemgetter(0))
+        return merge(self._whole(), self.judged(), key=itemgetter(0))
 
     def _whole(self) -> Iterator[Numbered]:
         wanted = ["entry", "seq", "at_ns", "probability", "evidence", "event"]
@@ -266,15 +285,36 @@ class PartReader:
                     fact = replace(fact, probability=probability)
                 yield entry, fact
 
-    def _judged(self) -> Iterator[Numbered]:
+    def judged(self) -> Iterator[Numbered]:
+        """Yield its review items and settlements in order."""
         for group in self.part.judgement_groups:
             columns = self._judgements.read_row_group(group, ["entry", "event"]).to_pydict()
             for entry, text in zip(columns["entry"], columns["event"], strict=True):
                 yield entry, _EVENT.decode(text)
 
 
+_RUN: Final = 4096
+"""Facts that become objects at once: few enough for a processor's cache."""
+
+
+class _Repeated(NamedTuple):
+    """Facts in order, each the one of the distinct ones that its code names."""
+
+    distinct: npt.NDArray[Any]
+    codes: npt.NDArray[Any]
+
+    def some(self, run: slice) -> list[ReadFact]:
+        """Return some of them."""
+        found: list[ReadFact] = self.distinct[self.codes[run]].tolist()
+        return found
+
+
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
 _FACT: Final[msgspec.json.Decoder[AnyFact]] = msgspec.json.Decoder(AnyFact)
+
+
+def _runs(rows: int) -> Iterator[slice]:
+    return (slice(at, at + _RUN) for at in range(0, rows, _RUN))
 
 
 def _numbers(column: pa.Array, kind: type[np.integer[Any]]) -> npt.NDArray[Any]:

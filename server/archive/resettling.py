@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult, RoundSettled, Violation
@@ -11,6 +11,10 @@ from models.money import Cents
 from models.rulebook import Rulebook
 from server.archive.settling import FACTS, Account, Settled, TableEngine
 from server.house.rules_in_force import RulesName, name_in
+from settlement.facts import ReadFact
+
+if TYPE_CHECKING:
+    from server.archive.history import PartReader
 
 Fate: TypeAlias = tuple[str, Cents | None]
 """The outcome and net of a hand or an insurance."""
@@ -170,6 +174,29 @@ def resettled_rounds(
         yield from table.finish()
 
 
+def resettled_part(
+    part: "PartReader", rules: Rulebook, was: Rulebook | None
+) -> Iterator[Resettled]:
+    """Settle one table's part of an archived day again: otherwise as :func:`resettled_rounds`.
+
+    Facts come without numbers, and only those with their time that say when a round was.
+    """
+    table = _Table(part.part.table, rules, was)
+    judged = ((entry, one) for entry, one in part.judged() if isinstance(one, RoundSettled))
+    then = next(judged, None)
+    for entry, read, at in part.timed():
+        while then is not None and then[0] < entry:
+            yield from table.settled_then(then[1].result)
+            then = next(judged, None)
+        known = table.feed_read(read, entry, at)
+        if known:
+            yield from known
+    while then is not None:
+        yield from table.settled_then(then[1].result)
+        then = next(judged, None)
+    yield from table.finish()
+
+
 class _Table:
     """One table's new settlements, waiting for the original ones."""
 
@@ -181,9 +208,16 @@ class _Table:
         self._early: dict[int, RoundResult] = {}
 
     def feed(self, fact: AnyFact, line: int) -> Iterator[Resettled]:
-        now = self._now.feed(fact, line)
+        then = () if self._then is None else self._then.feed(fact, line)
+        return self._fed(then, self._now.feed(fact, line))
+
+    def feed_read(self, read: ReadFact, seq: int, at: int | None) -> Iterator[Resettled] | None:
+        then = () if self._then is None else self._then.feed_read(read, seq, at)
+        now = self._now.feed_read(read, seq, at)
+        return self._fed(then, now) if now or then else None
+
+    def _fed(self, then: Sequence[Settled], now: Sequence[Settled]) -> Iterator[Resettled]:
         if self._then is not None:
-            then = self._then.feed(fact, line)
             return self._side_by_side(then, now)
         self._waiting.extend(now)
         return self._known() if now else iter(())

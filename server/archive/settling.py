@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, TypeAlias, get_args
+
+from msgspec.structs import replace
 
 from models.errors import PitwatchError
 from models.events import AnyFact, PaymentMade, RoundClosed, RoundOpened
@@ -13,11 +15,16 @@ from models.rulebook import Rulebook
 from server.archive.archives import Feed
 from server.archive.open_items import OpenItems
 from settlement.engine import Engine
+from settlement.facts import ROUND_CLOSED, ROUND_OPENED, ReadFact
+
+if TYPE_CHECKING:
+    from server.archive.history import PartReader
 
 Account: TypeAlias = tuple[int, int, str]
 """Spot, hand and kind of a wager: ``main`` or ``insurance``."""
 
 FACTS: Final = frozenset(get_args(AnyFact))
+_ENDS: Final = (ROUND_OPENED, ROUND_CLOSED)
 _HELD: Final = 100_000
 """Events kept in memory while a file is checked; a longer file is read twice."""
 
@@ -71,12 +78,28 @@ class TableEngine:
     def __init__(self, table: str | None, rules: Rulebook) -> None:
         self._table, self._engine = table, Engine(rules, patient=True)
         self._facts: list[tuple[int, AnyFact]] = []
+        self._is_timed = False
+        """Whether any of these has its time."""
 
     def feed(self, fact: AnyFact, line: int) -> Sequence[Settled]:
         """Take the next fact; return the rounds that no payment can join any more."""
         results = self._engine.feed(fact, line)
         settled = [self._settled(result) for result in results] if results else ()
         self._facts.append((line, fact))
+        return settled
+
+    def feed_read(self, read: ReadFact, seq: int, at: int | None = None) -> Sequence[Settled]:
+        """Take the next fact, which was read before: as :meth:`feed`.
+
+        Of a round's facts only those get their time (``at``) that say when the round was: its
+        opening, its close, and the first.
+        """
+        results = self._engine.take_read(read, seq)
+        settled = [self._settled(result) for result in results] if results else ()
+        fact = read.fact
+        if at is not None and (not self._is_timed or read.kind in _ENDS):
+            fact, self._is_timed = replace(fact, at=at), True
+        self._facts.append((seq, fact))
         return settled
 
     def release(self) -> Sequence[Settled]:
@@ -88,7 +111,7 @@ class TableEngine:
         return [self._settled(result) for result in self._engine.finish()]
 
     def _settled(self, result: RoundResult) -> Settled:
-        facts, self._facts = tuple(self._facts), []
+        facts, self._facts, self._is_timed = tuple(self._facts), [], False
         return Settled(self._table, result, facts)
 
 
@@ -117,16 +140,34 @@ def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> I
         yield from engine.finish()
 
 
+def _settled_part(part: "PartReader", rules: Rulebook) -> Iterator[Settled]:
+    """Settle one table's part of an archived day; its facts come without times and numbers."""
+    engine = TableEngine(part.part.table, rules)
+    for entry, read in part.lean():
+        settled = engine.feed_read(read, entry)
+        if settled:
+            yield from settled
+    yield from engine.finish()
+
+
 @dataclass(slots=True)
 class Checked:
     """A file's events, ready to settle, with findings from the events read so far."""
 
-    events: Iterable[tuple[int, AnyEvent]]
+    events: Iterable[tuple[int, AnyEvent]] = ()
+    part: "PartReader | None" = None
+    """In place of events: the part of an archived day that holds the facts."""
     tables: set[str | None] = field(default_factory=set)
     settled_then: bool = False
     """Whether original settlements are among them."""
     open_items: OpenItems = field(default_factory=OpenItems)
     """Items that a person still has to decide."""
+
+    def rounds(self, rules: Rulebook) -> Iterator[Settled]:
+        """Settle the facts: as :func:`settled_rounds`."""
+        if self.part is not None:
+            return _settled_part(self.part, rules)
+        return settled_rounds(self.events, rules)
 
     def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
         """Note the findings in some of the events."""
@@ -150,7 +191,8 @@ def checked(feed: Feed, *, timed: bool = True) -> Checked:
         TechnicianError: a journal is damaged.
     """
     if feed.day is not None and not timed:
-        proved = Checked(feed.day.lean(), {feed.day.part.table})
+        part = feed.day.part
+        proved = Checked(part=feed.day, tables={part.table}, settled_then=part.rounds > 0)
         for item in feed.day.items():
             proved.open_items.note(item)
         return proved

@@ -15,7 +15,13 @@ from models.house import House
 from models.rulebook import Rulebook
 from server.archive.archives import Feed, is_archive, sources
 from server.archive.audit import changed_hands
-from server.archive.resettling import Changes, Fate, Resettled, resettled_rounds
+from server.archive.resettling import (
+    Changes,
+    Fate,
+    Resettled,
+    resettled_part,
+    resettled_rounds,
+)
 from server.archive.settling import checked
 from server.archive.worker_pool import AddRows, FileReport, work_through
 from server.commands import changes as changes_page
@@ -64,12 +70,17 @@ class ResettleWork:
         self, feed: Feed, totals: Changes, text: TextIO, rows: AddRows, counted: Callable[[], None]
     ) -> None:
         """Settle one file again; raises ``PitwatchError`` where it is refused."""
-        found = checked(feed)
+        found = checked(feed, timed=rows is not None)
         if self.was is None and not feed.once and not found.settled_then:
             raise _nothing_then(feed.name)
         show = self._shower(feed, text)
         add_rows = _rows_adder(feed.name, rows)
-        for one in resettled_rounds(found.events, self.rules, self.was):
+        resettled = (
+            resettled_rounds(found.events, self.rules, self.was)
+            if found.part is None
+            else resettled_part(found.part, self.rules, self.was)
+        )
+        for one in resettled:
             totals.add(one)
             counted()
             if show is not None and one.changed:

@@ -11,7 +11,7 @@ import msgspec
 
 from models.rulebook import Rulebook
 from server.archive.archives import Feed, is_archive, sources
-from server.archive.settling import Settled, checked, settled_rounds
+from server.archive.settling import Settled, checked
 from server.archive.tally import Tally, as_json
 from server.archive.worker_pool import AddRows, FileReport, work_through
 from server.commands import tables
@@ -58,7 +58,7 @@ class SettleWork:
         found = checked(feed, timed=rows is not None)
         show = self._shower(feed, text, found.tables)
         add_rows = _rows_adder(feed.name, rows)
-        for round_settled in settled_rounds(found.events, self.rules):
+        for round_settled in found.rounds(self.rules):
             held = found.open_items.held(round_settled.table, round_settled.result)
             settled = replace(round_settled, result=held)
             totals.add(settled)

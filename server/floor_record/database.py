@@ -16,6 +16,7 @@ from sqlalchemy.pool import StaticPool
 
 from models.errors import InstallerError, OperatorError, TechnicianError
 from server.archive.days import Begun
+from stream.clock import elapsed_ns
 from stream.identity import Identity
 from stream.journal import Entry, Place, link
 
@@ -25,6 +26,8 @@ _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _CONNECT_S: Final = 10
 _ANSWER_MS: Final = 30_000
 """Milliseconds after which a database that does not answer counts as down."""
+_OLDER_NS: Final = 60_000_000_000
+"""Nanoseconds after which it is tried again whether a floor is of this version by now."""
 _LOCK_MS: Final = 10_000
 _NO_MORE_TAKEN: Final = "PW002"
 """The migrations' code for a decision on a journal of which the floor takes no more."""
@@ -45,6 +48,17 @@ class Chain:
     """The last entry that the floor has, and its hash."""
     state: str
     """``sound``, or why the floor takes no more of it: ``forked``, ``behind``, ``retired``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What a table hands over in a transaction."""
+
+    chain: Chain
+    entries: Sequence[Entry]
+    """Consecutive ones, of one version."""
+    last_there: int
+    """The last entry that the table had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,8 @@ class FloorDatabase:
 
     def __init__(self, connection: psycopg.Connection[Any], where: str) -> None:
         self._connection, self._where = connection, where
+        self._older_ns: int | None = None
+        """When the floor was last found to be of an older version."""
 
     @classmethod
     @contextmanager
@@ -115,14 +131,50 @@ class FloorDatabase:
             return Chain(table, row.epoch, Place(row.seq, row.head), row.state)
         return None
 
-    def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
-        """Hand over consecutive entries of one version; return ``taken``, or why they were not."""
-        hashes, bodies = [one.hash for one in entries], [one.body for one in entries]
+    def take(self, parcels: Sequence[Parcel], *, is_late: bool = False) -> list[str]:
+        """Hand over entries of several tables in one transaction; return what became of each.
+
+        That is ``taken``, or why not. Where they are late, it may be ``busy``: others catch up, and
+        the live tables come first. On a floor of an older version each table has a transaction of
+        its own.
+        """
+        if self._older_ns is not None and elapsed_ns() - self._older_ns < _OLDER_NS:
+            return [self._take_alone(parcel) for parcel in parcels]
+        try:
+            return self._take_together(parcels, is_late=is_late)
+        except TechnicianError as fault:
+            if not isinstance(fault.__cause__, psycopg.errors.UndefinedFunction):
+                raise
+            self._older_ns = elapsed_ns()
+            return [self._take_alone(parcel) for parcel in parcels]
+
+    def _take_alone(self, parcel: Parcel) -> str:
+        chain, entries = parcel.chain, parcel.entries
         place = (chain.table, chain.epoch, entries[0].seq)
+        hashes, bodies = [one.hash for one in entries], [one.body for one in entries]
         query: LiteralString = "SELECT * FROM pitwatch.take(%s, %s, %s, %b, %b, %s, %s)"
-        (row,) = self._ask(query, (*place, hashes, bodies, entries[0].version, last_there))
-        outcome: str = row.outcome
+        values = (*place, hashes, bodies, entries[0].version, parcel.last_there)
+        outcome: str = self._ask(query, values)[0].outcome
         return outcome
+
+    def _take_together(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:
+        given = [(nth, entry) for nth, parcel in enumerate(parcels, 1) for entry in parcel.entries]
+        query: LiteralString = (
+            "SELECT outcome FROM pitwatch.take_all(%s::text[], %s::integer[], %s::bigint[],"
+            " %s::integer[], %s::bigint[], %s::integer[], %b, %b, %s) ORDER BY nth"
+        )
+        values = (
+            [parcel.chain.table for parcel in parcels],
+            [parcel.chain.epoch for parcel in parcels],
+            [parcel.entries[0].seq for parcel in parcels],
+            [parcel.entries[0].version for parcel in parcels],
+            [parcel.last_there for parcel in parcels],
+            [nth for nth, _ in given],
+            [entry.hash for _, entry in given],
+            [entry.body for _, entry in given],
+            is_late,
+        )
+        return [row.outcome for row in self._ask(query, values)]
 
     def seen(self, chain: Chain, last_there: int) -> str:
         """Say which entry was the table's last when it was read, after the chain's place was known.

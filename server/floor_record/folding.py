@@ -36,6 +36,8 @@ _AT_ONCE: Final = 500
 """Entries of a session that are folded in a transaction."""
 _SIDE_BY_SIDE: Final = 64
 """Sessions that share a transaction."""
+_LATE: Final = 100
+"""Entries from which a session is behind: it waits for the others, and has a transaction alone."""
 _KEPT: Final = 4_000
 """Sessions whose state is kept in memory."""
 _IDLE_S: Final = 0.05
@@ -46,7 +48,7 @@ _REFUSED_S: Final = 30.0
 _AGAIN_NS: Final = 60_000_000_000
 """Nanoseconds after which a session with a fault is tried again."""
 _BEHIND: Final = """
-    SELECT c.session, c.table_id, c.epoch, c.day FROM pitwatch.chains c
+    SELECT c.session, c.table_id, c.epoch, c.day, c.seq - coalesce(s.seq, 0) FROM pitwatch.chains c
     LEFT JOIN sessions s ON s.name = c.session
     WHERE c.seq > coalesce(s.seq, 0) AND c.state <> 'retired'
     ORDER BY c.seq - coalesce(s.seq, 0)
@@ -158,17 +160,25 @@ class Folding:
         return True
 
     def fold_once(self) -> bool:
-        """Fold what there is now, some of each session; return whether there was anything."""
+        """Fold what there is now, some of each session; return whether there was anything.
+
+        Of the sessions that are far behind, the nearest comes last, and the next one after another
+        look: live tables have news in between.
+        """
         on = self._index.link
         for (number,) in on.execute(_RETIRED).fetchall():
             self._index.forget(number)
-        keys = [ChainKey(*row) for row in on.execute(_BEHIND).fetchall()]
-        keys = [key for key in keys if self._is_due(key.session)]
-        for at in range(0, len(keys), _SIDE_BY_SIDE):
-            self._fold_some(keys[at : at + _SIDE_BY_SIDE])
+        behind = [(ChainKey(*key), size) for *key, size in on.execute(_BEHIND).fetchall()]
+        behind = [(key, size) for key, size in behind if self._is_due(key.session)]
+        near = [key for key, size in behind if size < _LATE]
+        far = [key for key, size in behind if size >= _LATE][:1]
+        for at in range(0, len(near), _SIDE_BY_SIDE):
+            self._fold_some(near[at : at + _SIDE_BY_SIDE])
             if self._over.is_set():
-                break
-        return bool(keys)
+                return True
+        if far:
+            self._fold_some(far)
+        return bool(behind)
 
     def _is_due(self, session: str) -> bool:
         fault = self._faults.get(session)

@@ -4,18 +4,21 @@ It only reads the journals, so a floor that is down, slow or full costs a table 
 What it decides is in :mod:`server.floor_record.forwarding`.
 """
 
+import os
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from models.house import House
 from server.archive.days import Begun, begun
-from server.floor_record.database import Chain, FloorDatabase
-from server.floor_record.forwarding import IDLE_S, Forwarding, Stamp
+from server.floor_record.database import Chain, FloorDatabase, Parcel
+from server.floor_record.forwarding import IDLE_S, Forwarding
+from server.floor_record.site import Stamp
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
 from stream.identity import Identity
@@ -65,7 +68,7 @@ class Forwarder:
 
 @dataclass(slots=True)
 class _Host:
-    """This machine, as a :class:`server.floor_record.forwarding.Site`."""
+    """This machine, as a :class:`server.floor_record.site.Site`."""
 
     names: tuple[Path, ...]
     house: House
@@ -106,15 +109,10 @@ class _Host:
         events = (event_of(one.body, str(path), one.seq) for one in entries)
         return next((t for t in (getattr(e, "table", None) for e in events) if t), None)
 
-    async def stamp(self, path: Path) -> Stamp:
-        """Return size and time of a journal's file and of its write-ahead log."""
-        files = JournalFiles(path)
-        stamp: list[int] = []
-        for file in (files.main, files.log):
-            with suppress(FileNotFoundError):
-                found = file.stat()
-                stamp += (found.st_size, found.st_mtime_ns)
-        return tuple(stamp)
+    async def stamp(self, path: Path) -> tuple[Stamp, int]:
+        """Return size and time of a journal's file and of its write-ahead log, and their age."""
+        main, log = map(_size_and_time, _files_of(path))
+        return (*main, *log), time.time_ns() - max(main[1], log[1])
 
     async def entries_after(
         self, path: Path, place: Place, at_most: int
@@ -127,18 +125,32 @@ class _Host:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """A connection, as a :class:`server.floor_record.forwarding.Floor`."""
+    """A connection, as a :class:`server.floor_record.site.Floor`."""
 
     floor: FloorDatabase
 
     async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
         return self.floor.open_chain(table, identity, begun)
 
-    async def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
-        return self.floor.take(chain, entries, last_there)
+    async def take(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:
+        return self.floor.take(parcels, is_late=is_late)
 
     async def seen(self, chain: Chain, last_there: int) -> str:
         return self.floor.seen(chain, last_there)
+
+
+def _size_and_time(file: str) -> tuple[int, int]:
+    try:
+        found = os.stat(file)  # noqa: PTH116 - a path's own takes twice as long
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+@lru_cache(10_000)
+def _files_of(path: Path) -> tuple[str, str]:
+    files = JournalFiles(path)
+    return str(files.main), str(files.log)
 
 
 def journals_in(names: tuple[Path, ...]) -> list[Path]:

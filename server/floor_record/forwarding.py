@@ -1,28 +1,31 @@
 """What a forwarder decides: which entries go to the floor next, and what an answer means.
 
 It has no state of its own. The journal is the queue, and the floor's last entry is the cursor: the
-forwarder moves on only when the database has committed. Clock, journals and database are a
-:class:`Site`. The host's is in :mod:`server.floor_record.forwarder`; a simulated one, where each
-wait may end in a crash, is in ``tests/faults``.
+forwarder moves on only when the database has committed. One transaction carries what many live
+tables have; tables that are behind come after them, in turn. Clock, journals and database are a
+:class:`server.floor_record.site.Site`. The host's is in :mod:`server.floor_record.forwarder`; a
+simulated one, where each wait may end in a crash, is in ``tests/faults``.
 """
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
-from server.archive.days import Begun
-from server.floor_record.database import Chain, FloorDown
+from server.floor_record.database import Chain, FloorDown, Parcel
+from server.floor_record.site import Floor, Site, Stamp
 from stream.identity import Identity
 from stream.journal import AnotherJournal, Entry, Place
 
 AT_ONCE: Final = 500
-"""Entries in a transaction."""
+"""Entries that are read of a journal at once. One that has as many is behind."""
+_TOGETHER: Final = 4
+"""Pages of that size in a transaction."""
 IDLE_S: Final = 0.1
+"""Seconds between two looks at journals that are not behind: fewer, larger transactions."""
 _SEEN_NS: Final = 5_000_000_000
 """Nanoseconds after which a table without news says again where it is."""
 _SCAN_NS: Final = 2_000_000_000
@@ -31,82 +34,16 @@ _ASK_AGAIN_NS: Final = 60_000_000_000
 """Nanoseconds after which the floor is asked again about refused journals: a person may have begun
 a new epoch."""
 _LOOK_NS: Final = 1_000_000_000
-"""Nanoseconds without a change of its files after which a journal is read this seldom."""
+"""Nanoseconds after which a journal whose files did not change is read once more: a disk that takes
+longer to sync than expected shows an entry without a change."""
+_VISIBLE_NS: Final = 50_000_000
+"""Nanoseconds from the write of an entry to the log until readers see it: the disk's sync."""
+_BUSY_NS: Final = 500_000_000
+"""Nanoseconds, at most, after which journals that are behind try again where the floor was busy."""
 _FIRST_WAIT_S: Final = 0.25
 _LONGEST_WAIT_S: Final = 30.0
 
 log: Final = logging.getLogger("pitwatch.forward")
-
-Stamp: TypeAlias = tuple[int, ...]
-"""The state of a journal's files: another one after each change."""
-
-
-class Floor(Protocol):
-    """A session with the floor's database. What it returns is durable.
-
-    Each call raises ``FloorDown`` where no answer comes, and another ``PitwatchError`` where the
-    database refuses this journal.
-    """
-
-    async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
-        """Return the chain of a journal: its latest epoch, or a new one where it is unknown.
-
-        A journal that has not begun gets no new one: it returns ``None``.
-        """
-
-    async def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
-        """Hand over consecutive entries of one version; return ``taken``, or why they were not."""
-
-    async def seen(self, chain: Chain, last_there: int) -> str:
-        """Say which entry was the table's last when it was read, after the chain's place was known.
-
-        Returns the chain's state.
-        """
-
-
-class Site(Protocol):
-    """The machine of a forwarder: its clock, its journals, its way to the floor.
-
-    What reads a journal raises ``PitwatchError`` where the journal cannot be read.
-    """
-
-    def elapsed_ns(self) -> int:
-        """Return a count of nanoseconds that never steps."""
-
-    def share(self) -> float:
-        """Return a random share of a waiting time, so that forwarders do not return at once."""
-
-    def is_over(self) -> bool:
-        """Whether the forwarder shall end."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait, at most until it is over."""
-
-    def connected(self) -> AbstractAsyncContextManager[Floor]:
-        """Return a new session; entering it raises ``FloorDown``."""
-
-    async def journals(self) -> list[Path]:
-        """Return the journals that there are now, in order."""
-
-    async def identity(self, path: Path) -> Identity | None:
-        """Return a journal's identity; ``None`` for one of an older version."""
-
-    async def begun(self, path: Path) -> Begun | None:
-        """Return the day on which a journal began; ``None`` where no entry has a time."""
-
-    async def table_in(self, path: Path) -> str | None:
-        """Return the table that a journal's first entries name."""
-
-    async def stamp(self, path: Path) -> Stamp:
-        """Return the state of a journal's files."""
-
-    async def entries_after(
-        self, path: Path, place: Place, at_most: int
-    ) -> tuple[tuple[Entry, ...], Place]:
-        """Return the next entries, verified; raises ``AnotherJournal`` where the place is none."""
-
-    async def last_place(self, path: Path) -> Place:
-        """Return a journal's last entry."""
 
 
 @dataclass(slots=True)
@@ -121,21 +58,75 @@ class _Sent:
     """The state of its files when it was last looked at …"""
     stamped_ns: int = 0
     """… since when they are in that state …"""
+    age_ns: int = 0
+    """… and for how long by the files' own times."""
+    has_found: bool = False
+    """Whether entries were found since."""
     looked_ns: int = 0
-    """… and when it was last read."""
-    is_drained: bool = False
-    """Whether nothing was left to send then."""
+    """When it was last read."""
+    is_rested: bool = False
+    """Whether that read found all that its files held."""
+    is_late: bool = False
+    """Whether there was more than is read at once."""
+    is_doubted: bool = False
+    """Whether another journal may have its name by now."""
 
-    def is_at_rest(self, stamp: Stamp, now_ns: int) -> bool:
-        """Whether its files have not changed for a while, and were read since.
-
-        SQLite writes an entry to the log before a reader can see it, so a change is followed by
-        more reads.
-        """
+    def is_at_rest(self, stamp: Stamp, age_ns: int, now_ns: int) -> bool:
+        """Whether its files have not changed since a read that found all they held."""
+        self.age_ns = age_ns
         if stamp != self.stamp:
             self.stamp, self.stamped_ns = stamp, now_ns
-        is_old = now_ns - self.stamped_ns >= _LOOK_NS
-        return self.is_drained and is_old and now_ns - self.looked_ns < _LOOK_NS
+            self.has_found = self.is_rested = False
+        is_confirmed = self.looked_ns - self.stamped_ns >= _LOOK_NS
+        again_ns = _SEEN_NS if is_confirmed else _LOOK_NS
+        return self.is_rested and now_ns - self.looked_ns < again_ns
+
+    def rest(self, now_ns: int) -> None:
+        """Note that everything found is on the floor.
+
+        SQLite writes an entry to the log before a reader can see it. So a change is followed by
+        reads until one finds an entry and the change is old enough for all others.
+        """
+        is_visible = self.has_found and self.age_ns >= _VISIBLE_NS
+        self.is_rested = is_visible or now_ns - self.stamped_ns >= _LOOK_NS
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What a journal hands over next."""
+
+    one: _Sent
+    parcel: Parcel
+    is_all: bool
+    """Whether it is all that was found."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """What goes in one transaction."""
+
+    at_most: int
+    """Entries."""
+    ready: list[_Ready] = field(default_factory=list)
+    chains: set[tuple[str, int]] = field(default_factory=set)
+    """Two files may be one journal: a transaction has each chain once."""
+    size: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has as many entries as it may."""
+        return self.size >= self.at_most
+
+    def takes(self, ready: _Ready) -> bool:
+        """Add what a journal has, where that fits in; return whether it did."""
+        chain = ready.parcel.chain.table, ready.parcel.chain.epoch
+        size = self.size + len(ready.parcel.entries)
+        if chain in self.chains or size > self.at_most:
+            return False
+        self.ready.append(ready)
+        self.chains.add(chain)
+        self.size = size
+        return True
 
 
 class Forwarding:
@@ -144,13 +135,17 @@ class Forwarding:
     Args:
         site: where it runs.
         table: the table of journals that name none.
-        at_once: the most entries in a transaction.
+        at_once: the most entries that are read of a journal at once.
     """
 
     def __init__(self, site: Site, table: str | None = None, at_once: int = AT_ONCE) -> None:
         self._site, self._table, self._at_once = site, table, at_once
         self._refused: dict[Path, str] = {}
         """Journals that wait for a person, and why."""
+        self._last_late = Path()
+        """The journal behind that had its turn last."""
+        self._busy_until_ns = 0
+        """Until when those behind wait, as others catch up."""
 
     @property
     def refused(self) -> dict[Path, str]:
@@ -176,11 +171,14 @@ class Forwarding:
 
     async def forward_all(self, floor: Floor) -> int:
         """Forward everything that the journals hold now; return the number of entries."""
-        sent = 0
-        for one in (await self._opened(floor, {})).values():
-            while moved := await self._move(floor, one):
-                sent += moved
-        return sent
+        sent, ones = 0, tuple((await self._opened(floor, {})).values())
+        while True:
+            moved = await self._sweep(floor, ones)
+            sent += moved
+            if not moved:
+                if not any(one.is_late and one.path not in self._refused for one in ones):
+                    return sent
+                await self._site.sleep(IDLE_S)
 
     async def _forward(self, floor: Floor) -> None:
         self._refused.clear()
@@ -189,13 +187,20 @@ class Forwarding:
         scanned_ns = asked_ns - _SCAN_NS
         while not self._site.is_over():
             if self._site.elapsed_ns() - asked_ns >= _ASK_AGAIN_NS:
+                open_ones = {
+                    path: one for path, one in open_ones.items() if path not in self._refused
+                }
                 self._refused.clear()
-                open_ones, asked_ns = {}, self._site.elapsed_ns()
+                asked_ns = self._site.elapsed_ns()
             if self._site.elapsed_ns() - scanned_ns >= _SCAN_NS:
                 open_ones = await self._opened(floor, open_ones)
                 scanned_ns = self._site.elapsed_ns()
-            if not sum([await self._move(floor, one) for one in open_ones.values()]):
-                await self._site.sleep(IDLE_S)
+            began_ns = self._site.elapsed_ns()
+            moved = await self._sweep(floor, tuple(open_ones.values()))
+            left_s = IDLE_S - (self._site.elapsed_ns() - began_ns) / 1e9
+            is_behind = moved and any(one.is_late for one in open_ones.values())
+            if left_s > 0 and not is_behind:
+                await self._site.sleep(left_s)
 
     async def _opened(self, floor: Floor, known: dict[Path, _Sent]) -> dict[Path, _Sent]:
         """Return every journal there is now, opened on the floor where it is new."""
@@ -203,9 +208,12 @@ class Forwarding:
         for path in await self._site.journals():
             one = known.get(path)
             try:
-                identity = await self._site.identity(path)
-                if one is None or one.identity != identity:
-                    one = await self._open(floor, path, identity)
+                if one is None or one.is_doubted:
+                    identity = await self._site.identity(path)
+                    if one is None or one.identity != identity:
+                        one = await self._open(floor, path, identity)
+                    if one is not None:
+                        one.is_doubted = False
             except FloorDown:
                 raise
             except PitwatchError as fault:
@@ -237,25 +245,90 @@ class Forwarding:
             return None
         return _Sent(path, identity, chain, self._site.elapsed_ns() - _SEEN_NS)
 
-    async def _move(self, floor: Floor, one: _Sent) -> int:
-        """Send a journal's next entries; return their number. A refused journal sends none."""
-        if one.path in self._refused:
+    # --- one round over the journals ------------------------------------------------------
+
+    async def _sweep(self, floor: Floor, ones: Sequence[_Sent]) -> int:
+        """Send what the journals have next; return the number of entries.
+
+        Those that are behind send a part, in turn, once the others have sent everything.
+        """
+        moved, group = 0, _Group(_TOGETHER * self._at_once)
+        for one in ones:
+            ready = None if one.is_late else await self._next(floor, one)
+            if ready is None or one.is_late:
+                continue
+            if not group.takes(ready):
+                moved += await self._handed_over(floor, group.ready)
+                group = _Group(_TOGETHER * self._at_once)
+                group.takes(ready)
+        moved += await self._handed_over(floor, group.ready)
+        return moved + await self._caught_up(floor, [one for one in ones if one.is_late])
+
+    async def _caught_up(self, floor: Floor, late: Sequence[_Sent]) -> int:
+        """Send a transaction of journals that are behind: those first whose turn is longest ago."""
+        if self._site.elapsed_ns() < self._busy_until_ns:
+            return 0
+        group = _Group(_TOGETHER * self._at_once)
+        after = [one for one in late if one.path > self._last_late]
+        for one in (*after, *late[: len(late) - len(after)]):
+            ready = await self._next(floor, one)
+            if ready is not None and not group.takes(ready):
+                break
+            self._last_late = one.path
+            if group.is_full:
+                break
+        return await self._handed_over(floor, group.ready, is_late=True)
+
+    async def _handed_over(
+        self, floor: Floor, group: Sequence[_Ready], *, is_late: bool = False
+    ) -> int:
+        """Hand over a group; where the database refuses it as a whole, each by itself."""
+        if not group:
             return 0
         try:
-            return await self._sent(floor, one)
+            outcomes = await floor.take([ready.parcel for ready in group], is_late=is_late)
+        except FloorDown:
+            raise
+        except PitwatchError as fault:
+            if len(group) > 1:
+                return sum([await self._handed_over(floor, [ready]) for ready in group])
+            self._refuse(group[0].one.path, str(fault))
+            return 0
+        return sum(map(self._answered, group, outcomes))
+
+    def _answered(self, ready: _Ready, outcome: str) -> int:
+        one, entries, now_ns = ready.one, ready.parcel.entries, self._site.elapsed_ns()
+        if outcome == "taken":
+            one.chain = replace(one.chain, place=Place(entries[-1].seq, entries[-1].hash))
+            one.seen_ns = now_ns
+            if ready.is_all:
+                one.rest(now_ns)
+            return len(entries)
+        if outcome == "busy":
+            self._busy_until_ns = now_ns + int(_BUSY_NS * self._site.share())
+        else:
+            self._refuse(one.path, f"{outcome} at entry {entries[0].seq} or one after it")
+        return 0
+
+    async def _next(self, floor: Floor, one: _Sent) -> _Ready | None:
+        """Return what a journal hands over next. A refused journal hands over nothing."""
+        if one.path in self._refused:
+            return None
+        try:
+            return await self._read(floor, one)
         except FloorDown:
             raise
         except PitwatchError as fault:
             self._refuse(one.path, str(fault))
-            return 0
+            return None
 
-    async def _sent(self, floor: Floor, one: _Sent) -> int:
-        if one.is_at_rest(await self._site.stamp(one.path), self._site.elapsed_ns()):
-            return 0
+    async def _read(self, floor: Floor, one: _Sent) -> _Ready | None:
+        if one.is_at_rest(*await self._site.stamp(one.path), self._site.elapsed_ns()):
+            return None
         one.looked_ns = self._site.elapsed_ns()
         if one.chain.state != "sound":
             self._refuse(one.path, f"the floor says {one.chain.state}")
-            return 0
+            return None
         known = one.chain.place
         try:
             entries, place = await self._site.entries_after(one.path, known, self._at_once)
@@ -264,28 +337,24 @@ class Forwarding:
             entries, place = await self._own_entry(one)
             is_proved = False
         if not is_proved and await self._was_replaced(one):
-            return 0
-        one.is_drained = not entries
+            one.is_doubted, one.is_late = True, False
+            return None
+        one.is_late = len(entries) >= self._at_once
+        one.has_found = one.has_found or bool(entries)
         if entries:
-            return await self._handed_over(floor, one, entries, place)
+            return await self._ready(one, entries, place)
+        one.rest(one.looked_ns)
         if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= _SEEN_NS:
             state = await floor.seen(one.chain, place.seq)
             one.chain, one.seen_ns = replace(one.chain, state=state), self._site.elapsed_ns()
-        return 0
+        return None
 
-    async def _handed_over(
-        self, floor: Floor, one: _Sent, entries: Sequence[Entry], place: Place
-    ) -> int:
+    async def _ready(self, one: _Sent, entries: Sequence[Entry], place: Place) -> _Ready:
         version = entries[0].version
         alike = tuple(takewhile(lambda entry: entry.version == version, entries))
-        there = place if len(entries) < self._at_once else await self._site.last_place(one.path)
-        outcome = await floor.take(one.chain, alike, there.seq)
-        if outcome != "taken":
-            self._refuse(one.path, f"{outcome} at entry {alike[0].seq} or one after it")
-            return 0
-        end = Place(alike[-1].seq, alike[-1].hash)
-        one.chain, one.seen_ns = replace(one.chain, place=end), self._site.elapsed_ns()
-        return len(alike)
+        there = await self._site.last_place(one.path) if one.is_late else place
+        parcel = Parcel(one.chain, alike, there.seq)
+        return _Ready(one, parcel, not one.is_late and len(alike) == len(entries))
 
     async def _own_entry(self, one: _Sent) -> tuple[tuple[Entry, ...], Place]:
         """Return the journal's own entry in place of the floor's last one: the floor judges it.

@@ -35,6 +35,8 @@ class RecordIndex(Index):
         super().__init__()
         self._url, self._folds = url, folds
         self.link = Link(url, answer_ms=30_000 if folds else _ANSWER_MS, settings=_DERIVED)
+        self._states: dict[int, tuple[bytes, int]] = {}
+        """What the transaction under way stores of each session."""
         self._readers = ThreadPoolExecutor(_READERS, "index")
         self._local = threading.local()
         self._opened: list[Link] = []
@@ -51,17 +53,30 @@ class RecordIndex(Index):
         try:
             with self.link.whole(pipelined=self._folds):
                 yield
+                self._keep_states()
         except BaseException:
             self._tables.clear()
             raise
+        finally:
+            self._states.clear()
 
     def keep(self, session: int, kept: bytes, place: Place) -> None:
-        """Store a session's state, and tell the other services that it moved."""
-        self._own.execute(
-            "UPDATE sessions SET kept = ?, seq = ?, fault = NULL, moved = nextval('moves')"
-            " WHERE id = ?",
-            (kept, place.seq, session),
-        )
+        """Store a session's state, and tell the other services that it moved.
+
+        The states of all sessions of a transaction are stored at its end, by one statement.
+        """
+        self._states[session] = (kept, place.seq)
+
+    def _keep_states(self) -> None:
+        if self._states:
+            kept, seqs = zip(*self._states.values(), strict=True)
+            self._own.execute(
+                "UPDATE sessions s SET kept = v.kept, seq = v.seq, fault = NULL,"
+                " moved = nextval('moves')"
+                " FROM unnest(?::bigint[], ?::bytea[], ?::bigint[]) AS v (id, kept, seq)"
+                " WHERE s.id = v.id",
+                (list(self._states), list(kept), list(seqs)),
+            )
 
     def forget(self, session: int) -> None:
         """Drop everything of a session, to fold it anew."""

@@ -10,7 +10,8 @@ import os
 os.environ.pop("ARROW_TRACING_BACKEND", None)
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import ipc
 from pyarrow import parquet as pq
 
-__all__ = ["ipc", "pa", "pq"]
+__all__ = ["ipc", "pa", "pc", "pq"]

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
+from functools import cache
 from itertools import count, cycle, islice
 from pathlib import Path
 
@@ -34,10 +35,15 @@ _LOOK_S = 0.02
 """Seconds between looks at the floor, which add to each way."""
 
 
-def write_journals(folder: Path, tables: int, entries: int) -> None:
+@cache
+def _facts() -> tuple[AnyFact, ...]:
+    return tuple(dealt(house(RULEBOOK).rules, 1))
+
+
+def write_journals(folder: Path, tables: int, entries: int, first: int = 0) -> None:
     """Write a journal for each table, of the facts of simulated rounds a second apart."""
-    facts = tuple(dealt(house(RULEBOOK).rules, 1))
-    for number in range(tables):
+    facts = _facts()
+    for number in range(first, first + tables):
         table = f"BJ-{number:04}"
         with Journal.create(folder / f"{table}.journal", table=table) as journal:
             journal.append_all(_timed(islice(cycle(facts), entries), table))

@@ -32,7 +32,7 @@ from server.archive.days import begun
 from server.archive.history import Day
 from server.archive.history_writer import write_day
 from settlement import COMPILED
-from settlement.engine import Engine, settle
+from settlement.engine import Engine, settle, settle_read
 from settlement.native import INTERPRETED
 from simulation.dealing import deal_session
 from simulation.house import house
@@ -141,7 +141,7 @@ def _settled(todo: Work, facts: Sequence[AnyFact], rules: Rulebook) -> Iterator[
         for _ in range(todo.times):
             with Day(Path(todo.file)).parts() as parts:
                 for part in parts:
-                    yield from settle(part.lean(), rules)
+                    yield from settle_read(part.lean(), rules)
         return
     player = Engine(rules)
     for _ in range(todo.times):

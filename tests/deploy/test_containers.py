@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +33,12 @@ def every_service() -> dict[str, Any]:
     for name in COMPOSED:
         found |= yaml.safe_load((FOLDER / name).read_text())["services"]
     return found
+
+
+def test_every_composition_names_the_image_of_this_version(every_service: dict[str, Any]) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    own = [one["image"] for one in every_service.values() if one["image"].startswith("pitwatch")]
+    assert set(own) == {f"pitwatch:{version}"}
 
 
 def test_the_container_file_has_no_fault_that_hadolint_knows() -> None:

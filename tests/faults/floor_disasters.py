@@ -21,7 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final, TypeAlias
 
-from server.floor_record.forwarding import Forwarding, Site
+from server.floor_record.forwarding import Forwarding
+from server.floor_record.site import Site
 from stream.clock import elapsed_ns
 from stream.journal import Entry, Place, link
 from tests.faults.floor_hall import (

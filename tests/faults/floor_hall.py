@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from models.errors import PitwatchError, TechnicianError
 from server.archive.days import Begun
-from server.floor_record.database import Chain, FloorDown
+from server.floor_record.database import Chain, FloorDown, Parcel
 from stream.identity import Identity
 from stream.journal import AnotherJournal, Entry, Place, link
 from tests.faults.floor_model import FloorModel, Key
@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 Answer: TypeAlias = Callable[[Any, Exception | None], None]
 
+BUSY: Final = 0.2
+"""Chance that others catch up already."""
 ANSWER_S: Final = 30.0
 """Seconds after which a session takes the database for dead, as in the product."""
 ZOMBIE_S: Final = 30.0
@@ -222,11 +224,13 @@ class Session(Line):
     async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
         return await self.ask(lambda model: model.open_chain(table, identity, begun))
 
-    async def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
-        outcome = await self.ask(lambda model: model.take(chain, entries, last_there))
-        if outcome == "taken" and self.life >= self.database.restored_life:
-            self.acknowledged((chain.table, chain.epoch), entries[-1])
-        return outcome
+    async def take(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:
+        is_busy = is_late and self.hall.chance.random() < BUSY
+        outcomes = await self.ask(lambda model: model.take_all(parcels, is_busy=is_busy))
+        for parcel, outcome in zip(parcels, outcomes, strict=True):
+            if outcome == "taken" and self.life >= self.database.restored_life:
+                self.acknowledged((parcel.chain.table, parcel.chain.epoch), parcel.entries[-1])
+        return outcomes
 
     async def seen(self, chain: Chain, last_there: int) -> str:
         return await self.ask(lambda model: model.seen(chain, last_there))
@@ -234,7 +238,7 @@ class Session(Line):
 
 @dataclass(eq=False)
 class SimulatedSite:
-    """A machine as a forwarder sees it: :class:`server.floor_record.forwarding.Site`."""
+    """A machine as a forwarder sees it: :class:`server.floor_record.site.Site`."""
 
     hall: Hall
     machine: Machine
@@ -274,12 +278,16 @@ class SimulatedSite:
     async def table_in(self, path: Path) -> str | None:
         return (await self._file(path)).identity.table
 
-    async def stamp(self, path: Path) -> tuple[int, ...]:
+    async def stamp(self, path: Path) -> tuple[tuple[int, ...], int]:
         found = self.machine.files.get(path)
         if found is None or not found.lengths:
-            return ()
+            return (), 0
         at_ns, length = found.lengths[-1]
-        return length, at_ns // 10_000_000  # a file's time is this coarse
+        # A file's time is this coarse, and its age is by a clock that is set now and then.
+        return (
+            length,
+            at_ns // 10_000_000,
+        ), self.hall.now_ns + self.machine.wall_ns - at_ns - _BEGINS_NS
 
     async def entries_after(
         self, path: Path, place: Place, at_most: int

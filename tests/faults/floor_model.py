@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from models.errors import TechnicianError
 from server.archive.days import Begun
-from server.floor_record.database import Chain
+from server.floor_record.database import Chain, Parcel
 from stream.identity import Identity
 from stream.journal import Entry, Place, link
 
@@ -92,6 +92,17 @@ class FloorModel:
         self.chains[table, epoch] = Row(journal, day, reason, seen_ns=self.now_ns())
         self.entries[table, epoch] = []
         return table, epoch
+
+    def take_all(self, parcels: Sequence[Parcel], *, is_busy: bool = False) -> list[str]:
+        """Take in entries of several chains; return what became of each."""
+        if is_busy:
+            return ["busy"] * len(parcels)
+        return [
+            self.take(one.chain, one.entries, one.last_there)
+            if (one.chain.table, one.chain.epoch) in self.chains
+            else "unknown"
+            for one in parcels
+        ]
 
     def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
         """Take in consecutive entries, or put the first faulty one aside."""

@@ -33,10 +33,12 @@ Change: TypeAlias = tuple[str, str]
 FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
     "it moves on before the floor has answered, and never asks where the floor is": (
         (
-            "        outcome = await floor.take(one.chain, alike, there.seq)\n",
-            "        before, end = one.chain, Place(alike[-1].seq, alike[-1].hash)\n"
-            "        one.chain = replace(one.chain, place=end)\n"
-            "        outcome = await floor.take(before, alike, there.seq)\n",
+            "        try:\n            outcomes = await floor.take(",
+            "        for ready in group:\n"
+            "            last = ready.parcel.entries[-1]\n"
+            "            end = Place(last.seq, last.hash)\n"
+            "            ready.one.chain = replace(ready.one.chain, place=end)\n"
+            "        try:\n            outcomes = await floor.take(",
         ),
         (
             "        open_ones: dict[Path, _Sent] = {}\n",
@@ -74,6 +76,12 @@ FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
             "if self._site.elapsed_ns() - asked_ns >= 1e18:",
         ),
     ),
+    "it takes what a group refused for taken": (
+        ('if outcome == "taken":', 'if outcome in ("taken", "gap", "busy"):'),
+    ),
+    "it never serves a journal that is behind": (
+        ("for one in (*after, *late[: len(late) - len(after)]):", "for one in ():"),
+    ),
     "it takes another journal of the same name for the one before": (
         ("return await self._site.identity(one.path) != one.identity", "return False"),
     ),
@@ -85,8 +93,8 @@ FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
     ),
     "it lets a journal rest that changed": (
         (
-            "return self.is_drained and is_old and now_ns - self.looked_ns < _LOOK_NS",
-            "return is_old or self.looked_ns > 0",
+            "return self.is_rested and now_ns - self.looked_ns < again_ns",
+            "return self.looked_ns > 0",
         ),
     ),
 }

@@ -13,7 +13,7 @@ from tests.thoroughness import ALL, one_in
 
 SEEDS = 2000 if ALL else 200
 HUNTED_SEEDS, HUNTED_STEPS = 400, 25
-WAITS = 140
+WAITS = 114
 """Waits of the forwarder in the short story of `run_step`, until everything is done."""
 
 

@@ -13,7 +13,7 @@ from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
 from server.archive.archives import feeds, sources
-from server.archive.settling import checked, settled_rounds
+from server.archive.settling import checked
 from simulation.dealing import deal_session
 from simulation.house import house
 from simulation.table import Table
@@ -87,5 +87,5 @@ def settle_file(name: str, rules: Rulebook) -> tuple[RoundResult, ...]:
         settled.result
         for source in sources([name])
         for feed in feeds(source)
-        for settled in settled_rounds(checked(feed).events, rules)
+        for settled in checked(feed).rounds(rules)
     )

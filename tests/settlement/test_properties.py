@@ -11,7 +11,8 @@ from models import events as ev
 from models.cards import DECK, Card
 from models.events import AnyFact
 from models.judgements import RoundResult
-from settlement.engine import settle
+from settlement.engine import settle, settle_read
+from settlement.facts import read_once
 from settlement.ledger import post
 from tests.settlement.table import IDS, facts, one_round, rules
 from tests.thoroughness import examples
@@ -60,6 +61,18 @@ def test_nothing_that_happens_at_a_table_is_refused(told: list[AnyFact], name: s
         assert all(1 <= violation.seq <= len(told) for violation in result.violations)
         nets = [spot.net for spot in result.spots]
         assert result.net == (None if None in nets else -sum(net for net in nets if net))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(FACTS, max_size=8), st.data(), st.sampled_from(IDS))
+def test_facts_read_once_and_repeated_settle_as_facts_read_each_time(
+    few: list[AnyFact], data: st.DataObject, name: str
+) -> None:
+    read = [read_once(fact) for fact in few]
+    order = data.draw(st.lists(st.integers(0, len(few) - 1), max_size=40)) if few else []
+    told = [few[nth] for nth in order]
+    repeated = enumerate([read[nth] for nth in order], start=1)
+    assert list(settle_read(repeated, rules(name))) == _settled(told, name)
 
 
 @settings(max_examples=examples(100), deadline=None)

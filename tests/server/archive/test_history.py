@@ -15,11 +15,13 @@ from models.house import House
 from models.judgements import AnyEvent, RoundSettled
 from server.archive.archives import feeds, sources
 from server.archive.days import day_of
-from server.archive.history import TABLES, Day, content_of
+from server.archive.history import TABLES, Day, content_of, days_in
+from server.archive.resettling import Resettled, resettled_part, resettled_rounds
 from server.cli.app import run
 from server.process.exit_status import Exit
 from stream.journal import Journal, read_journal
 from tests.server.evenings import evening, judged
+from tests.settlement.table import rules
 
 SECOND_NS = 1_000_000_000
 FIRST_NS = 1_772_323_200 * SECOND_NS  # 2026-03-01 00:00 UTC
@@ -224,3 +226,25 @@ def test_the_houses_day_begins_with_its_first_shift() -> None:
 def test_each_part_of_a_day_is_one_feed(history: Path) -> None:
     names = [feed.name for source in sources([str(history)]) for feed in feeds(source)]
     assert [Path(name).name for name in names] == ["a.journal", "b.journal", "late.journal"]
+
+
+@pytest.mark.parametrize("was", [None, "casino-single-deck"])
+def test_a_day_settles_again_as_its_whole_events_do(history: Path, was: str | None) -> None:
+    """Facts that repeat, read once, with few of their times: nothing that is asked differs."""
+    new, before = rules("kansas-shoe", "dealer_soft17=stand"), None if was is None else rules(was)
+    compared = 0
+    for folder in days_in(history):
+        with Day(folder).parts() as parts:
+            for part in parts:
+                whole = [said(one) for one in resettled_rounds(part.read(), new, before)]
+                assert [said(one) for one in resettled_part(part, new, before)] == whole
+                compared += len(whole)
+    assert compared == 18
+
+
+def said(one: Resettled) -> tuple[object, ...]:
+    now = one.now
+    assert now is not None
+    times = [fact.at for _, fact in now.facts if fact.at is not None]
+    when = (now.opened_at, now.closed_at, times[0])
+    return one.table, one.then, now.result, now.paid(), [line for line, _ in now.facts], when

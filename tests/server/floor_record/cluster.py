@@ -41,12 +41,14 @@ class Cluster:
 
     folder: Path
     fsync: bool
+    shared_mb: int = 16
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it and wait until it answers."""
         words = ["-c", f"fsync={'on' if self.fsync else 'off'}", "-c", "listen_addresses="]
-        words += ["-c", f"unix_socket_directories={self.folder}", "-c", "shared_buffers=16MB"]
+        words += ["-c", f"unix_socket_directories={self.folder}"]
+        words += ["-c", f"shared_buffers={self.shared_mb}MB"]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [_program("postgres"), "-D", str(self.folder / "data"), *words],
@@ -107,12 +109,14 @@ class FloorSite:
 
 
 @contextmanager
-def cluster(*, fsync: bool = False, within: Path | None = None) -> Iterator[Cluster]:
+def cluster(
+    *, fsync: bool = False, within: Path | None = None, shared_mb: int = 16
+) -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="pit-", dir=within))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
-    made = Cluster(folder, fsync)
+    made = Cluster(folder, fsync, shared_mb)
     try:
         words = [
             "-D",

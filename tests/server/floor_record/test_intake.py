@@ -2,6 +2,8 @@
 
 import hashlib
 import shutil
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,12 +16,14 @@ from models.house import House
 from models.judgements import LedgerPosted, RoundSettled
 from server.archive.days import begun
 from server.cli.app import run
-from server.floor_record.database import Chain, FloorDatabase, FloorDown
+from server.floor_record.database import Chain, FloorDatabase, FloorDown, Parcel
 from server.floor_record.forwarder import Forwarder
+from server.floor_record.forwarding import AT_ONCE
 from server.process.exit_status import Exit
 from stream.journal import Entry, Journal, Place, entries_after, journal_identity, link
 from tests.server.evenings import evening, judged
 from tests.server.floor_record.cluster import FloorSite
+from tests.server.service.house import until
 
 AT_NS = 1_772_366_400_000_000_000  # 2026-03-01 12:00 UTC
 
@@ -72,6 +76,11 @@ def opened(floor: FloorDatabase, journal: Path) -> Chain:
     return chain
 
 
+def take(floor: FloorDatabase, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
+    (outcome,) = floor.take([Parcel(chain, entries, last_there)])
+    return outcome
+
+
 def entry(place: Place, body: bytes) -> Entry:
     seq = place.seq + 1
     return Entry(seq, link(place.head, seq, body), body, 3)
@@ -121,7 +130,7 @@ def test_a_repeat_is_ignored(site: FloorSite, journal: Path) -> None:
     with FloorDatabase.connected(site.forwarder) as floor:
         chain = opened(floor, journal)
         for part in (entries[:5], entries[2:4], entries[3:9], entries, entries[:1]):
-            assert floor.take(chain, part, 12) == "taken"
+            assert take(floor, chain, part, 12) == "taken"
     assert on_floor(site) == entries
     assert put_aside(site) == []
 
@@ -135,9 +144,9 @@ def test_another_hash_for_the_same_entry_is_a_fork(site: FloorSite, journal: Pat
         chain = opened(floor, forged)
         before = in_journal(forged)[10]
         other = entry(Place(before.seq, before.hash), b'{"type":"card_boxed","card":null}')
-        assert floor.take(chain, [other], 12) == "fork"
+        assert take(floor, chain, [other], 12) == "fork"
         good = entry(Place(12, on_floor(site)[-1].hash), b'{"type":"card_boxed","card":null}')
-        assert floor.take(chain, [good], 13) == "forked"  # a person decides first
+        assert take(floor, chain, [good], 13) == "forked"  # a person decides first
     assert put_aside(site) == [(12, "fork")]
     assert len(on_floor(site)) == 12
 
@@ -185,22 +194,22 @@ def test_what_does_not_follow_is_put_aside(site: FloorSite, journal: Path) -> No
     entries = in_journal(journal)
     with FloorDatabase.connected(site.forwarder) as floor:
         chain = opened(floor, journal)
-        assert floor.take(chain, entries[3:6], 12) == "gap"
+        assert take(floor, chain, entries[3:6], 12) == "gap"
         broken = [entries[0], entries[1]._replace(body=entries[1].body + b" "), entries[2]]
-        assert floor.take(chain, broken, 12) == "broken_link"
+        assert take(floor, chain, broken, 12) == "broken_link"
         odd = entry(Place(), b"no JSON")
-        assert floor.take(chain, [odd], 12) == "no_event"
+        assert take(floor, chain, [odd], 12) == "no_event"
         odd = entry(Place(), b'{"type":"\xff"}')
-        assert floor.take(chain, [odd], 12) == "no_event"
+        assert take(floor, chain, [odd], 12) == "no_event"
         assert on_floor(site) == []
-        assert floor.take(chain, entries, 12) == "taken"
+        assert take(floor, chain, entries, 12) == "taken"
     assert put_aside(site) == [(4, "gap"), (2, "broken_link"), (1, "no_event"), (1, "no_event")]
 
 
 def test_an_entry_of_an_unknown_kind_is_taken_as_it_is(site: FloorSite, journal: Path) -> None:
     odd = b'{"type":"new_kind","at":"soon","round":"nine","spot":-4,"to":{"a":[1]},"x":"\\u0000"}'
     with FloorDatabase.connected(site.forwarder) as floor:
-        assert floor.take(opened(floor, journal), [entry(Place(), odd)], 1) == "taken"
+        assert take(floor, opened(floor, journal), [entry(Place(), odd)], 1) == "taken"
     assert on_floor(site)[0].body == odd
 
 
@@ -213,16 +222,78 @@ def test_quarantine_is_announced_once(site: FloorSite, journal: Path) -> None:
         listener.execute("LISTEN pitwatch_alarms")
         chain = opened(floor, journal)
         for _ in range(3):
-            assert floor.take(chain, entries[3:6], 12) == "gap"
+            assert take(floor, chain, entries[3:6], 12) == "gap"
         told = list(listener.notifies(timeout=0.5))
     assert [msgspec.json.decode(one.payload) for one in told] == [
         {"table": "BJ-07", "epoch": 1, "seq": 4, "reason": "gap"}
     ]
 
 
+def test_tables_share_a_transaction(site: FloorSite, tmp_path: Path) -> None:
+    for number in range(4):
+        journal_at(tmp_path / f"{number}.journal", some(3), table=f"BJ-0{number}")
+    assert forward(site, tmp_path) == (12, {})
+    with psycopg.connect(site.reader) as reader:
+        ((transactions,),) = reader.execute(
+            "SELECT count(DISTINCT xmin::text) FROM pitwatch.entries"
+        ).fetchall()
+    assert transactions == 1
+
+
+def test_a_refused_table_holds_up_no_other(site: FloorSite, tmp_path: Path) -> None:
+    paths = [
+        journal_at(tmp_path / f"{number}.journal", some(6), table="BJ-07") for number in range(4)
+    ]
+    with FloorDatabase.connected(site.forwarder) as floor:
+        chains = [opened(floor, path) for path in paths]
+        there = [in_journal(path) for path in paths]
+        odd = [entry(Place(), b"no JSON")]
+        unknown = Chain("BJ-99", 1, Place(), "sound")
+        parcels = [
+            Parcel(chains[0], there[0][:4], 6),
+            Parcel(chains[1], there[1][1:4], 6),
+            Parcel(unknown, there[0][:1], 1),
+            Parcel(chains[2], odd, 1),
+            Parcel(chains[0], there[0][4:], 6),
+            Parcel(chains[3], there[3], 6),
+        ]
+        assert floor.take(parcels) == ["taken", "gap", "unknown", "no_event", "taken", "taken"]
+    assert on_floor(site, 1) == there[0]
+    assert on_floor(site, 2) == on_floor(site, 3) == []
+    assert on_floor(site, 4) == there[3]
+    assert put_aside(site) == [(2, "gap"), (1, "no_event")]
+
+
+def test_a_table_that_is_behind_waits_while_others_catch_up(
+    site: FloorSite, tmp_path: Path
+) -> None:
+    late = journal_at(tmp_path / "a.journal", some(AT_ONCE + 20), table="BJ-01")
+    live = journal_at(tmp_path / "b.journal", some(5), table="BJ-02")
+    over = threading.Event()
+    forwarder = Forwarder((tmp_path,), House())
+    with psycopg.connect(site.forwarder) as others:
+        for slot in (1, 2):
+            query = "SELECT pg_advisory_xact_lock(hashtextextended('pitwatch catches up', %s))"
+            others.execute(query, (slot,))
+        running = threading.Thread(target=forwarder.run, args=(site.forwarder, over.is_set))
+        running.start()
+        try:
+            until(lambda: on_floor(site, table="BJ-02") == in_journal(live))
+            with Journal.open(live) as more:
+                more.append_all(some(3, table="BJ-02"))
+                until(lambda: on_floor(site, table="BJ-02") == in_journal(live))
+            assert on_floor(site, table="BJ-01") == []
+            others.rollback()
+            until(lambda: on_floor(site, table="BJ-01") == in_journal(late))
+        finally:
+            over.set()
+            running.join()
+    assert forwarder.refused == {}
+
+
 def test_the_floor_shows_how_far_behind_it_is(site: FloorSite, journal: Path) -> None:
     with FloorDatabase.connected(site.forwarder) as floor:
-        floor.take(opened(floor, journal), in_journal(journal)[:5], 12)
+        take(floor, opened(floor, journal), in_journal(journal)[:5], 12)
     with FloorDatabase.connected(site.reader) as floor:
         (lag,) = floor.lag()
     assert (lag.table, lag.seq, lag.behind, lag.state) == ("BJ-07", 5, 7, "sound")
@@ -275,7 +346,7 @@ def test_a_forwarder_cannot_ask_for_less_durability(site: FloorSite, journal: Pa
     with psycopg.connect(f"{site.forwarder} options='-c synchronous_commit=off'") as connection:
         floor = FloorDatabase(connection, "floor")
         connection.row_factory = psycopg.rows.namedtuple_row
-        floor.take(opened(floor, journal), in_journal(journal), 12)
+        take(floor, opened(floor, journal), in_journal(journal), 12)
         ((kept,),) = connection.execute("SHOW synchronous_commit").fetchall()
     assert kept == "on"
 
