@@ -1,7 +1,7 @@
 """The cards that a reader finds in one picture."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +64,16 @@ class CardReader(Protocol):
             card_width_px: the width of a card, where the layout is known; ``None``: any size.
             region: left, top, width and height; the whole picture where it is ``None``.
         """
+
+
+@runtime_checkable
+class Learning(Protocol):
+    """A reader that learns from the pictures of one table."""
+
+    def for_session(self) -> CardReader:
+        """Return a reader that has seen no picture of the table yet."""
+
+
+def for_session(reader: CardReader) -> CardReader:
+    """Return the reader of one table's pictures: it may learn from them."""
+    return reader.for_session() if isinstance(reader, Learning) else reader

@@ -26,7 +26,7 @@ from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
 from vision.observer import FOREIGN_LOOKS, Observer, foreign
 from vision.repeats import Repeats
-from vision.sightings import CardReader, Sightings
+from vision.sightings import CardReader, Sightings, for_session
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
@@ -103,7 +103,7 @@ class Watcher:
         stopwatch_ns: Callable[[], int] = lambda: 0,
     ) -> None:
         self.spent = Spent()
-        self._reader, self._layout = reader, layout
+        self._reader, self._layout = for_session(reader), layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
         self._tracker = Tracker()
         self._frame = 0

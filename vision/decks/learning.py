@@ -19,7 +19,7 @@ from vision.decks.matching import Templates, fit, right_hand_fits, whole_fits
 from vision.decks.outline import outlined
 from vision.decks.profile import DeckProfile, unlearnt
 from vision.decks.reading import READING_WEIGHT, deck_evidence
-from vision.sightings import CardReader, Sightings
+from vision.sightings import CardReader, Sightings, for_session
 
 FOUND_P: Final = 0.5
 """Probability. A find below it is not learnt from. Not measured."""
@@ -87,7 +87,7 @@ class Lesson:
     """
 
     def __init__(self, reader: CardReader, begun: DeckProfile) -> None:
-        self._reader, self._begun = reader, begun
+        self._reader, self._begun = for_session(reader), begun
         self._looks: list[Look] = [*_known_looks(begun)]
         self._backs: list[NDArray[np.uint8]] = list(begun.backs)
 

@@ -13,7 +13,7 @@ from vision.decks.appearance import appearance
 from vision.decks.cover import open_cards, open_corners
 from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whole_fits
 from vision.decks.profile import DeckProfile
-from vision.sightings import CardReader, Sightings
+from vision.sightings import CardReader, Sightings, for_session
 
 READING_WEIGHT: Final = 0.9  # weight of the networks' reading
 INDEX_WEIGHT: Final = 2.4  # weight of a deck's index; chosen, like the other two
@@ -50,8 +50,12 @@ class DeckReader:
     def __init__(self, reader: CardReader, decks: Sequence[DeckProfile]) -> None:
         if not decks or any(deck.lacking for deck in decks):
             raise ValueError("reading by a deck takes at least one, and whole ones")
-        self._reader = reader
+        self._reader, self._profiles = reader, tuple(decks)
         self._decks = tuple(LearntDeck(deck) for deck in decks)
+
+    def for_session(self) -> CardReader:
+        """Return a reader of one table's pictures by the same decks."""
+        return DeckReader(for_session(self._reader), self._profiles)
 
     @property
     def confident_p(self) -> float:
