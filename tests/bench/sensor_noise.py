@@ -226,7 +226,7 @@ def _filmed(
         return FileCamera(file, start_ns)
     if not sensor.bit_rate:
         return OtherCamera(file, start_ns, sensor)
-    streamed = scratch / f"{sensor.name.replace("/", " a ")}.mp4"
+    streamed = scratch / f"film-{SENSORS.index(sensor)}.mp4"
     _encode(OtherCamera(file, 0, sensor), streamed, sensor.bit_rate)
     return FileCamera(streamed, start_ns)
 
