@@ -59,7 +59,7 @@ ENGLISH_SHARE: Final = 0.35  # of the drawn decks that keep English letters
 SHEETS_WEIGH: Final = 2  # times as often as a drawn deck is each real one learnt from
 PHOTOS_EVERY: Final = 4  # photographs of which one is learnt from
 LETTERS: Final = 0.55  # share of added aces and courts
-TEST_STYLES: Final = 12  # drawn decks of each language in unseen typefaces
+TEST_STYLES: Final = 4  # drawn decks of each language in unseen typefaces
 _TEMPERATURES: Final = tuple(round(0.5 * 1.04**step, 4) for step in range(50))
 
 
@@ -201,13 +201,10 @@ def main() -> None:
     def report(line: str) -> None:
         print(f"{time.monotonic() - start:7.1f} s  {line}", file=sys.stderr, flush=True)
 
-    store = letter_store(options.checkpoints / "corners", recipe.seed)
-    corners = store.pieces(options.corners, options.threads)
-    report(f"{len(corners.ranks)} corners rendered")
-    photos = _photographed(options.photos, recipe, report)
-    lesson = letters_lesson(recipe, options.steps, corners, photos)
-    pupil = begun(options.reader, lesson, recipe)
-    trained(pupil, lesson, recipe, options.checkpoints, report)
+    pupil = new_pupil("letters", recipe, torch.device("cpu"))
+    pupil.resume(options.checkpoints / "letters.pt")
+    if pupil.step < options.steps:
+        pupil = _taught(options, recipe, report)
     export_letters(pupil.kept, options.out)
     network = Network({}, open_session((options.out / "letters.onnx").read_bytes()))
     temperature = calibrated(list(read_corners(network, test_letters(1), options.each, 81)))
@@ -216,6 +213,17 @@ def main() -> None:
     for name, score in found.items():
         report(f"{name}: {score}")
     _describe(options, pupil, temperature, found)
+
+
+def _taught(options: argparse.Namespace, recipe: Recipe, report: Report) -> Pupil:
+    """Render, harvest and train, from the last checkpoint on."""
+    store = letter_store(options.checkpoints / "corners", recipe.seed)
+    corners = store.pieces(options.corners, options.threads)
+    report(f"{len(corners.ranks)} corners rendered")
+    photos = _photographed(options.photos, recipe, report)
+    lesson = letters_lesson(recipe, options.steps, corners, photos)
+    pupil = begun(options.reader, lesson, recipe)
+    return trained(pupil, lesson, recipe, options.checkpoints, report)
 
 
 def _photographed(folder: Path | None, recipe: Recipe, report: Report) -> Photographed | None:
@@ -272,7 +280,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--photos", type=Path, help="folder of labelled photographs")
     parser.add_argument("--corners", type=int, default=24_000)
     parser.add_argument("--steps", type=int, default=1600)
-    parser.add_argument("--each", type=int, default=40, help="corners of each deck to measure on")
+    parser.add_argument("--each", type=int, default=50, help="corners of each deck to measure on")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()
