@@ -1,7 +1,7 @@
 """Read every card in a picture: find indices and backs, rectify, classify, vote, infer corners."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import cv2
@@ -72,20 +72,20 @@ class Reader:
     heard: Heard = NOTHING_HEARD
 
     @classmethod
-    def load(cls, languages: Iterable[str] = ()) -> "Reader":
+    def load(cls) -> "Reader":
         """Load the shipped networks.
-
-        Args:
-            languages: those that the decks in use may have; any, where none is named.
 
         Raises:
             TechnicianError: a network is missing or damaged.
         """
         classifier = load_network("reader")
         finder, face = load_network("finder"), load_network("face")
-        known = Heard(frozenset(languages))
         confident_p = classifier.manifest["confident_p"]
-        return cls(finder, classifier, face, confident_p, None, known)
+        return cls(finder, classifier, face, confident_p)
+
+    def in_languages(self, languages: Sequence[str]) -> "Reader":
+        """Return a reader of decks whose letters are of these languages."""
+        return replace(self, heard=Heard(frozenset(languages)))
 
     def for_session(self) -> CardReader:
         """Return a reader of pictures of one table, which keeps what it heard of the language."""

@@ -1,5 +1,6 @@
 """The cards that a reader finds in one picture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -73,7 +74,17 @@ class Learning(Protocol):
     def for_session(self) -> CardReader:
         """Return a reader that has seen no picture of the table yet."""
 
+    def in_languages(self, languages: Sequence[str]) -> CardReader:
+        """Return a reader of decks whose letters are of some languages; of any for none."""
+
 
 def for_session(reader: CardReader) -> CardReader:
     """Return the reader of one table's pictures: it may learn from them."""
     return reader.for_session() if isinstance(reader, Learning) else reader
+
+
+def in_languages(reader: CardReader, languages: Sequence[str]) -> CardReader:
+    """Return a reader of decks whose letters are of some languages; the same one for none."""
+    if not languages or not isinstance(reader, Learning):
+        return reader
+    return reader.in_languages(languages)

@@ -1,12 +1,14 @@
 """A deck's letters are of one language; until that is known, what hangs on it stays in doubt."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from models.cards import DECK, Card
+from models.session import Lettering
 from vision.change import Rect
 from vision.languages import DE, LANGUAGES, NO_SIGN, SIGNS, TE
 from vision.letters import KINDS, NAMED, NOTHING_HEARD, Heard, Settling, by_language
@@ -171,3 +173,7 @@ def test_a_session_remembers_the_letters_of_earlier_pictures() -> None:
         session.read(np.zeros((4, 4, 3), np.uint8), card_width_px=None)
     assert [len(heard.signs) for heard in reader.before] == [0, 1, 2]
     assert reader.heard is NOTHING_HEARD
+
+
+def test_a_session_may_name_every_language_that_can_be_read() -> None:
+    assert set(get_args(Lettering)) == set(LANGUAGES)

@@ -14,7 +14,7 @@ from vision.decks.cover import open_cards, open_corners
 from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whole_fits
 from vision.decks.outline import outlined
 from vision.decks.profile import DeckProfile
-from vision.sightings import CardReader, Sightings, for_session
+from vision.sightings import CardReader, Sightings, for_session, in_languages
 
 READING_WEIGHT: Final = 0.9  # weight of the networks' reading
 INDEX_WEIGHT: Final = 2.4  # weight of a deck's index; chosen, like the other two
@@ -53,6 +53,10 @@ class DeckReader:
             raise ValueError("reading by a deck takes at least one, and whole ones")
         self._reader, self._profiles = reader, tuple(decks)
         self._decks = tuple(LearntDeck(deck) for deck in decks)
+
+    def in_languages(self, languages: Sequence[str]) -> CardReader:
+        """Return a reader by the same decks, whose letters are of these languages."""
+        return DeckReader(in_languages(self._reader, languages), self._profiles)
 
     def for_session(self) -> CardReader:
         """Return a reader of one table's pictures by the same decks."""
