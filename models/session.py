@@ -10,6 +10,10 @@ from models.money import Cents
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 
 
+Lettering = Literal["english", "german", "french", "dutch", "scandinavian", "russian", "italian"]
+"""A language of the letters on aces and court cards."""
+
+
 class ReferencePoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A point of the picture with its known place on the felt."""
 
@@ -107,6 +111,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cameras: tuple[CameraRecord, ...]
     decks: tuple[Name, ...] = ()
     """All learnt decks in use; empty where they are unknown."""
+    letters: tuple[Lettering, ...] = ()
+    """Every language of the decks' letters; empty where it is unknown."""
     serial: tuple[SerialRecord, ...] = ()
     console: str | None = None
     links: str | None = None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.change import Grid, Mask, Rect
+from vision.exposure import Gains, lit
 from vision.felt import Felt, Pose
 
 # Chosen, not measured, unless a line says otherwise.
@@ -43,9 +44,12 @@ class Backdrop:
         self._followed_ns = 0
         self._step = np.full((*shape, 3), _STEP, np.uint8)
 
-    def show(self, image: NDArray[np.uint8], settled: Mask) -> None:
-        """Set the colour picture for the next questions, and the blocks at rest in it."""
-        self._now = self._grid.reduce(image)
+    def show(self, image: NDArray[np.uint8], settled: Mask, gains: Gains | None = None) -> None:
+        """Set the colour picture for the next questions, and the blocks at rest in it.
+
+        ``gains`` bring its lines to the light of earlier pictures.
+        """
+        self._now = lit(self._grid.reduce(image), gains)
         self._still = self._grid.spread(settled) > 0
 
     def learn(self, cards: Sequence[Pose], at_ns: int) -> None:

@@ -14,6 +14,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.exposure import Gains, gains, lit
+
 Gray: TypeAlias = NDArray[np.uint8]
 """``(H, W)`` uint8."""
 
@@ -116,6 +118,7 @@ class ChangeDetector:
     Attributes:
         since_ns: ``(rows, columns)`` int64, when each block last moved.
         settled: blocks at rest for :data:`REST_NS`.
+        gains: what brought the lines of the last frame to the light of the stored ones.
         due: settled blocks that changed since they were last read, or whose doubtful reading is due
             for another look.
     """
@@ -128,6 +131,7 @@ class ChangeDetector:
         self.settled: Mask = np.zeros(shape, np.bool_)
         self.due: Mask = np.zeros(shape, np.bool_)
         self.now: Gray = np.zeros(grid.small[::-1], np.uint8)
+        self.gains: Gains | None = None
         self._held: Gray | None = None
         self._known: Gray = np.zeros_like(self.now)
         self._unread: Mask = np.ones(shape, np.bool_)
@@ -136,8 +140,13 @@ class ChangeDetector:
         self._noise: float | None = None
         self._drifted_ns = 0
 
+    def evened(self, small: Gray) -> Gray:
+        """Return a reduced frame in the light of the stored ones."""
+        self.gains = None if self._held is None else gains(small, self._held)
+        return lit(small, self.gains)
+
     def see(self, small: Gray, at_ns: int) -> None:
-        """Process the next frame, already reduced by the grid."""
+        """Process the next frame, reduced by the grid and evened."""
         self.now = small
         if self._held is None:
             self._held = small.copy()

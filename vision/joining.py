@@ -64,8 +64,8 @@ def joined_vote(
     overlap: float,
     face: NDArray[np.float64],
     beside_face: float,
-) -> tuple[NDArray[np.float64], float]:
-    """Combine the votes of one card's indices and of its face: 52 cards and none.
+) -> NDArray[np.float64]:
+    """Combine the votes of one card's indices and of its face, ``(53,)``: 52 cards and none.
 
     They share a typeface, a light and a lens, and so their errors. Where the face prefers the
     indices' card, it takes nothing away: the more certain of indices alone and both together
@@ -83,8 +83,7 @@ def joined_vote(
     logs /= len(members) ** overlap
     alone, both = _chances(logs), _chances(logs * beside_face + face)
     agreed = face[alone[:52].argmax()] == face[:52].max()
-    chances = alone if agreed and alone[:52].max() > both[:52].max() else both
-    return chances[:52], float(chances[52])
+    return alone if agreed and alone[:52].max() > both[:52].max() else both
 
 
 def _chances(logs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -74,11 +74,13 @@ def read_once(
     return Readings(rank[:, RANK_OF] + suit[:, SUIT_OF], rank[:, 13], seen_right, right)
 
 
-def mean_answers(network: Network, patches: NDArray[np.uint8]) -> NDArray[np.float64]:
+def mean_answers(
+    network: Network, patches: NDArray[np.uint8], answers: int = ANSWERS
+) -> NDArray[np.float64]:
     """Run patches ``(N, nudges, 64, 40, 3)``; return the means of the outputs over the nudges."""
     n, nudges = patches.shape[:2]
     if n == 0:
-        return np.zeros((0, ANSWERS))
+        return np.zeros((0, answers))
     answer = network.run(patches.reshape(-1, *patches.shape[2:])).astype(np.float64)
     return np.asarray(answer.reshape(n, nudges, -1).mean(1))
 

@@ -1,7 +1,7 @@
 """Read every card in a picture: find indices and backs, rectify, classify, vote, infer corners."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import cv2
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.backs import backs_of
+from vision.belief import believed, widths
 from vision.change import Rect
 from vision.corners import (
     CARD_WIDTH_MM,
@@ -20,11 +21,12 @@ from vision.faces import Faces, read_faces, unread
 from vision.finder import NOMINAL_PX, Found, find, join
 from vision.indices import Indices
 from vision.joining import in_place, joined_map, joined_vote, unseen_corners
+from vision.letters import NOTHING_HEARD, Heard, Settling, by_language, signs_of
 from vision.merging import explained, group, with_hands_settled, without_duplicates, without_print
 from vision.networks import Network, load_network
 from vision.patches import NUDGES_MM, read_indices, read_once
 from vision.polarity import dark_card_in, inverted, joined, may_be_dark
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 
 RESCALE_BEYOND: Final = 1.15
 """Ratio. Pictures whose cards differ more from the nominal width are rescaled."""
@@ -58,12 +60,16 @@ class Reader:
     Attributes:
         face: reads whole faces; ``None`` before it is trained.
         confident_p: probability from which a card is certain; below it only its candidates count.
+        letters: tells the letters of the world apart; ``None`` where every deck is English.
+        heard: what is known of the decks' language before a picture is seen.
     """
 
     finder: Network
     classifier: Network
     face: Network | None
     confident_p: float
+    letters: Network | None = None
+    heard: Heard = NOTHING_HEARD
 
     @classmethod
     def load(cls) -> "Reader":
@@ -74,7 +80,16 @@ class Reader:
         """
         classifier = load_network("reader")
         finder, face = load_network("finder"), load_network("face")
-        return cls(finder, classifier, face, classifier.manifest["confident_p"])
+        confident_p = classifier.manifest["confident_p"]
+        return cls(finder, classifier, face, confident_p)
+
+    def in_languages(self, languages: Sequence[str]) -> "Reader":
+        """Return a reader of decks whose letters are of these languages."""
+        return replace(self, heard=Heard(frozenset(languages)))
+
+    def for_session(self) -> CardReader:
+        """Return a reader of pictures of one table, which keeps what it heard of the language."""
+        return Settling(self)
 
     def read(
         self,
@@ -91,25 +106,43 @@ class Reader:
                 searches for cards of any size.
             region: ``x, y, w, h``, the part to read; sightings are placed in the whole picture.
         """
-        rect = region or (0, 0, image_bgr.shape[1], image_bgr.shape[0])
+        return self.read_after(self.heard, image_bgr, card_width_px=card_width_px, region=region)[0]
+
+    def read_after(
+        self,
+        heard: Heard,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> tuple[Sightings, Heard]:
+        """Read a picture after others; return its cards, and what is known of the language then."""
+        rect = region or (0, 0, image.shape[1], image.shape[0])
         x, y, width, height = rect
-        if min(image_bgr[y : y + height, x : x + width].shape[:2]) < 2:
-            return nothing()
-        seen = self._read_light(image_bgr, card_width_px, rect)
-        if not self._dark_possible(image_bgr, seen, card_width_px, rect):
-            return seen
-        negative = self._read_light(inverted(image_bgr), card_width_px, rect)
-        return joined(seen, negative, self.confident_p)
+        if min(image[y : y + height, x : x + width].shape[:2]) < 2:
+            return nothing(), heard
+        seen, heard = self._read_light(heard, image, card_width_px, rect)
+        if not self._dark_possible(image, seen, card_width_px, rect):
+            return seen, heard
+        negative, after = self._read_light(heard, inverted(image), card_width_px, rect)
+        both = joined(seen, negative, self.confident_p)
+        return both, heard if both is seen else after
 
     def _read_light(
-        self, image_bgr: NDArray[np.uint8], card_width_px: float | None, region: Rect
-    ) -> Sightings:
+        self, heard: Heard, image_bgr: NDArray[np.uint8], card_width_px: float | None, region: Rect
+    ) -> tuple[Sightings, Heard]:
         """Read a picture for dark signs on light cards."""
         x, y, width, height = region
         part = image_bgr[y : y + height, x : x + width]
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         looks = self.read_found(image_bgr, found, aslant=card_width_px is None)
-        return self.weigh(looks, self.faces(image_bgr, looks))
+        votes = self.votes(looks, self.faces(image_bgr, looks))
+        if self.letters is not None and not heard.english and len(votes):
+            overlap = self.classifier.manifest["calibration"]["corner_overlap"]
+            signs = signs_of(self.letters, image_bgr, looks.indices, looks.cards, overlap)
+            heard = heard.with_cards(signs, votes, looks.found_p)
+            votes = by_language(votes, signs, heard.kinds)
+        return self.sightings(looks, votes), heard
 
     def _dark_possible(
         self,
@@ -137,11 +170,27 @@ class Reader:
             return unread(len(looks.cards))
         return read_faces(self.face, picture, looks.maps)
 
-    def weigh(self, looks: "Looks", faces: Faces) -> Sightings:
-        """Combine the votes of each card's indices and face; faces are in ``cards``' order."""
+    def votes(self, looks: "Looks", faces: Faces) -> NDArray[np.float64]:
+        """Combine the votes of each card's indices and face, ``(N, 53)``: the 52, and none of them.
+
+        Faces are in ``cards``' order. Letters count as those of an English deck.
+        """
         calibration = self.classifier.manifest["calibration"]
         weighted = faces.weighted(calibration["face_rank_weight"], calibration["face_suit_weight"])
-        return _sightings(looks, weighted, calibration, self.confident_p)
+        overlap, beside = calibration["corner_overlap"], calibration["beside_face"]
+        votes = [
+            joined_vote(looks.indices, members, overlap, face, beside)
+            for members, face in zip(looks.cards, weighted, strict=True)
+        ]
+        return np.array(votes, np.float64).reshape(-1, 53)
+
+    def sightings(self, looks: "Looks", votes: NDArray[np.float64]) -> Sightings:
+        """Return the cards and backs of a picture, each piece of print counting once."""
+        return _sightings(looks, votes, self.confident_p)
+
+    def weigh(self, looks: "Looks", faces: Faces) -> Sightings:
+        """Return the cards and backs of a picture by the votes of indices and faces alone."""
+        return self.sightings(looks, self.votes(looks, faces))
 
     def find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
         """Find indices and backs in a picture without reading them."""
@@ -221,6 +270,12 @@ class Looks:
     found: Found
     aslant: bool
 
+    @property
+    def found_p(self) -> NDArray[np.float64]:
+        """The probability that each card lies there, by the finder."""
+        heats = [float(1 - np.prod(1 - self.indices.heat[members])) for members in self.cards]
+        return np.array(heats, np.float64)
+
 
 def _each_once(indices: Indices) -> Indices:
     """Of several finds of one index, keep the one that reads most like an index."""
@@ -255,38 +310,36 @@ def nothing() -> Sightings:
     )
 
 
-def _sightings(
-    looks: Looks,
-    weighted: NDArray[np.float64],
-    calibration: Mapping[str, float],
-    confident_p: float,
-) -> Sightings:
-    indices, cards, found = looks.indices, looks.cards, looks.found
-    overlap, beside = calibration["corner_overlap"], calibration["beside_face"]
-    votes = [
-        joined_vote(indices, members, overlap, face, beside)
-        for members, face in zip(cards, weighted, strict=True)
-    ]
-    read_as = [int(chances.argmax()) for chances, _ in votes]
-    certain = [bool(chances.max() >= confident_p) for chances, _ in votes]
-    once = explained(indices, cards, looks.maps, read_as, certain)
+def _sightings(looks: Looks, votes: NDArray[np.float64], confident_p: float) -> Sightings:
+    cards = votes[:, :52]
+    certain = cards.max(1, initial=0.0) >= confident_p
+    once = _each_card_once(looks, cards.argmax(1).tolist(), certain)
+    faces, found_p = card_corners(looks.maps[once]), looks.found_p[once]
+    backs, back_p = backs_of(looks.found, faces)
     if looks.aslant:
-        different = without_duplicates(indices, cards, looks.maps, read_as)
-        once = [at for at in once if at in different]
-    heats = [float(1 - np.prod(1 - indices.heat[cards[one]])) for one in once]
-    faces = card_corners(looks.maps[once])
-    backs, back_heat = backs_of(found, faces)
+        certain_px = widths(faces[certain[once]])
+        kept = certain[once] | believed(found_p, widths(faces), certain_px, face_up=True)
+        once, faces, found_p = once[kept], faces[kept], found_p[kept]
+        kept = believed(back_p, widths(backs), certain_px, face_up=False)
+        backs, back_p = backs[kept], back_p[kept]
     return Sightings(
         np.concatenate([faces, backs]),
         np.repeat([True, False], [len(faces), len(backs)]),
-        np.concatenate([np.array(heats, np.float32), back_heat]),
-        np.concatenate(
-            [
-                np.array([votes[one][0] for one in once], np.float32).reshape(-1, 52),
-                np.zeros((len(backs), 52), np.float32),
-            ]
-        ),
+        np.concatenate([found_p.astype(np.float32), back_p]),
+        np.concatenate([cards[once].astype(np.float32), np.zeros((len(backs), 52), np.float32)]),
     )
+
+
+def _each_card_once(
+    looks: Looks, read_as: list[int], certain: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the numbers of the cards that no other card explains."""
+    cards = looks.cards
+    once = explained(looks.indices, cards, looks.maps, read_as, certain.tolist())
+    if looks.aslant:
+        different = without_duplicates(looks.indices, cards, looks.maps, read_as)
+        once = [at for at in once if at in different]
+    return np.array(once, np.int64)
 
 
 def _widths(ups: NDArray[np.float32], rights: NDArray[np.float32]) -> NDArray[np.float32]:

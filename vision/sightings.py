@@ -1,7 +1,8 @@
 """The cards that a reader finds in one picture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +65,26 @@ class CardReader(Protocol):
             card_width_px: the width of a card, where the layout is known; ``None``: any size.
             region: left, top, width and height; the whole picture where it is ``None``.
         """
+
+
+@runtime_checkable
+class Learning(Protocol):
+    """A reader that learns from the pictures of one table."""
+
+    def for_session(self) -> CardReader:
+        """Return a reader that has seen no picture of the table yet."""
+
+    def in_languages(self, languages: Sequence[str]) -> CardReader:
+        """Return a reader of decks whose letters are of some languages; of any for none."""
+
+
+def for_session(reader: CardReader) -> CardReader:
+    """Return the reader of one table's pictures: it may learn from them."""
+    return reader.for_session() if isinstance(reader, Learning) else reader
+
+
+def in_languages(reader: CardReader, languages: Sequence[str]) -> CardReader:
+    """Return a reader of decks whose letters are of some languages; the same one for none."""
+    if not languages or not isinstance(reader, Learning):
+        return reader
+    return reader.in_languages(languages)

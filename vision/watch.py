@@ -26,7 +26,7 @@ from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
 from vision.observer import FOREIGN_LOOKS, Observer, foreign
 from vision.repeats import Repeats
-from vision.sightings import CardReader, Sightings
+from vision.sightings import CardReader, Sightings, for_session
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
@@ -103,7 +103,7 @@ class Watcher:
         stopwatch_ns: Callable[[], int] = lambda: 0,
     ) -> None:
         self.spent = Spent()
-        self._reader, self._layout = reader, layout
+        self._reader, self._layout = for_session(reader), layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
         self._tracker = Tracker()
         self._frame = 0
@@ -183,7 +183,7 @@ class Watcher:
     def _follow(self, eye: "_Eye", frame: Picture) -> bool:
         """Compare a picture that is surely new with the earlier ones; return whether it is."""
         started = self._stopwatch_ns()
-        small = eye.detector.grid.reduce(frame.gray)
+        small = eye.detector.evened(eye.detector.grid.reduce(frame.gray))
         new = not eye.repeats.possible(eye.detector.change(small))
         if new:
             eye.detector.see(small, frame.at_ns)
@@ -194,7 +194,8 @@ class Watcher:
         """Read what is due and not bare felt, and let the tracker make sense of it."""
         image, started = frame.image, self._stopwatch_ns()
         due = portion(eye.detector.due, round(_AT_ONCE * eye.ground.size))
-        eye.backdrop.show(image, eye.detector.settled & (due | ~eye.detector.due))
+        at_rest = eye.detector.settled & (due | ~eye.detector.due)
+        eye.backdrop.show(image, at_rest, eye.detector.gains)
         rects = regions(eye.detector.grid, due & ~eye.backdrop.bare(), eye.pad_px)
         begun = self._stopwatch_ns()
         found = [self._read(image, rect) for rect in rects]

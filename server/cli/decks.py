@@ -1,10 +1,12 @@
 """The commands of ``pitwatch decks``; what they need is imported when they run."""
 
+from enum import StrEnum, auto
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
+from models.session import Lettering
 from server.cli.options import Json
 
 decks = typer.Typer(help="The site's own decks, which the card reader learns from pictures.")
@@ -17,6 +19,31 @@ Library = Annotated[
         help="The folder of learnt decks. Default: $PITWATCH_DECKS, else the user's data folder.",
     ),
 ]
+
+
+class Tongue(StrEnum):
+    """A language of a deck's letters."""
+
+    english = auto()
+    german = auto()
+    french = auto()
+    dutch = auto()
+    scandinavian = auto()
+    russian = auto()
+    italian = auto()
+
+
+def languages_of(letters: list[Tongue] | None) -> tuple[Lettering, ...]:
+    """Return the chosen languages."""
+    return tuple(one for one in get_args(Lettering) if one in (letters or ()))
+
+
+Letters = Annotated[
+    list[Tongue] | None,
+    typer.Option("--letters", help="A language of the decks' letters, if known; repeatable."),
+]
+
+
 Deck = Annotated[str, typer.Argument(metavar="NAME", help="The deck's name.")]
 
 
@@ -30,6 +57,7 @@ def learn(
         list[Path], typer.Argument(metavar="FILE", help="Photographs or videos, in any order.")
     ],
     *,
+    letters: Letters = None,
     library: Library = None,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +69,9 @@ def learn(
     """
     from server.commands.decks import run_learn
 
-    raise typer.Exit(run_learn(name, files, library, as_json=as_json))
+    raise typer.Exit(
+        run_learn(name, files, library, as_json=as_json, letters=languages_of(letters))
+    )
 
 
 @decks.command("list")

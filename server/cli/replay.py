@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from server.cli.decks import Library
+from server.cli.decks import Letters, Library, languages_of
 from server.cli.options import RULEBOOK_HELP, Force, HouseFile, Json, Knobs
 
 commands = typer.Typer()
@@ -79,6 +79,7 @@ def read(
         list[str] | None,
         typer.Option(metavar="NAME", help="A learnt deck that may be on the table; repeatable."),
     ] = None,
+    letters: Letters = None,
     library: Library = None,
     force: Force = False,
     as_json: Json = False,
@@ -86,7 +87,15 @@ def read(
     """Find and read the cards in photographs. An uncertain reading is marked as uncertain."""
     from server.commands.read import run_read
 
-    run_read(images, annotate, as_json=as_json, decks=deck or (), kept_in=library, force=force)
+    run_read(
+        images,
+        annotate,
+        as_json=as_json,
+        decks=deck or (),
+        letters=languages_of(letters),
+        kept_in=library,
+        force=force,
+    )
 
 
 @commands.command(

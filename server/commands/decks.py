@@ -12,7 +12,7 @@ from rich.table import Table
 from devices.cameras.file import FileCamera
 from models.cards import DECK, Card
 from models.errors import OperatorError
-from models.session import Name
+from models.session import Lettering, Name
 from server.house.known_decks import library
 from server.house.wording import card_text
 from server.process.atomic_file import make_folder, write_whole
@@ -23,6 +23,7 @@ from vision.decks.library import Library
 from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes
 from vision.photos import open_picture
 from vision.reader import Reader
+from vision.sightings import in_languages
 
 FILMS: Final = frozenset({".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v"})
 EVERY_NS: Final = 300_000_000
@@ -37,10 +38,18 @@ class Picture(NamedTuple):
     done: float
 
 
-def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json: bool) -> Exit:
+def run_learn(
+    name: str,
+    files: Sequence[Path],
+    folder: Path | None,
+    *,
+    as_json: bool,
+    letters: Sequence[Lettering] = (),
+) -> Exit:
     """Learn from pictures of a deck, keep the result, and print the missing cards.
 
-    Earlier cards are kept; contradictions are reported and not learnt.
+    Earlier cards are kept; contradictions are reported and not learnt. ``letters``: the languages
+    of the deck's letters, where they are known.
 
     Raises:
         OperatorError: a name or file does not exist, or a file is no picture.
@@ -48,7 +57,7 @@ def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json:
     """
     learnt_decks = library(folder)
     _check_name(name)
-    reader = Reader.load()
+    reader = in_languages(Reader.load(), letters)
     begun = learnt_decks.open(name) if name in learnt_decks.names() else None
     lesson = Lesson.new(reader, name) if begun is None else Lesson(reader, begun)
     with progress_bar("learning") as progress:

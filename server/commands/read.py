@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from models.cards import Card
+from models.session import Lettering
 from server.house.known_decks import library, taught
 from server.house.wording import card_text, is_red
 from server.process.atomic_file import check_place, make_folder, write_whole
@@ -23,6 +24,7 @@ def run_read(
     *,
     as_json: bool,
     decks: Sequence[str] = (),
+    letters: Sequence[Lettering] = (),
     kept_in: Path | None = None,
     force: bool = False,
 ) -> None:
@@ -33,6 +35,7 @@ def run_read(
         annotated: a folder for pictures with the readings; created where missing.
         as_json: whether to print JSON.
         decks: the learnt decks of the cards, where known.
+        letters: the languages of their letters, where known.
         kept_in: the library that keeps them.
         force: whether existing drawings may be overwritten.
 
@@ -43,7 +46,7 @@ def run_read(
     """
     for image in images:
         open_picture(image)
-    reader = taught(Reader.load(), decks, [library(kept_in)])
+    reader = taught(Reader.load(), decks, [library(kept_in)], letters)
     if annotated:
         make_folder(annotated, "Name another folder with --annotate")
     drawings = drawing_names(images)

@@ -45,7 +45,7 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
     placed = checked(file)
     check_synchronised(placed, kernel_sync())
     clock = HostClock()
-    reader = taught(Reader.load(), placed.config.decks, [library()])
+    reader = taught(Reader.load(), placed.config.decks, [library()], placed.config.letters)
     described = house_for(house, file.parent)
     formats = Formats(replace(described, currency=placed.config.currency))
     printer = _Printer(formats, as_json=as_json)

@@ -16,7 +16,7 @@ from models.decode import from_toml, from_tree, toml_tree
 from models.errors import InputRefused, InstallerError
 from models.layout import TableLayout
 from models.money import Cents
-from models.session import CameraPose, Name, ReferencePoint
+from models.session import CameraPose, Lettering, Name, ReferencePoint
 from stream.recording import table_layout
 
 MOST_FAULTS: Final = 50
@@ -121,6 +121,8 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The source of people's entries, one JSON line each: a pipe, a file, or ``-`` for stdin."""
     decks: tuple[Name, ...] = ()
     """All learnt decks in use; empty where they are unknown."""
+    letters: tuple[Lettering, ...] = ()
+    """Every language of the decks' letters; empty where it is unknown."""
     hold_ms: Annotated[int, Meta(ge=0, le=30_000)] = 3_000
     """Milliseconds that other sensors' observations wait for a camera that is behind."""
     cameras: Annotated[tuple[Camera, ...], Meta(max_length=8)] = ()

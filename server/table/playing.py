@@ -165,6 +165,7 @@ def _configured(
         journal=f"{session.table}.journal",
         console=_CONSOLE,
         decks=session.decks,
+        letters=session.letters,
         cameras=tuple(_camera(place, camera, urls[camera.name]) for camera in session.cameras),
         ports=tuple(
             Port(

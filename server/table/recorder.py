@@ -210,6 +210,7 @@ class SessionRecorder:
             dealing=config.dealing,
             cameras=records,
             decks=config.decks,
+            letters=config.letters,
             serial=ports,
             console=_CONSOLE,
             links=_LINKS,

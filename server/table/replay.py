@@ -95,7 +95,7 @@ def replay(
     table = Reckoning(rules, recording.layout, recording.session.dealing)
     pipeline = Pipeline(recording.session.table, journal, table, Engine(rules), stopwatch)
     libraries = [library(options.folder / BESIDE), library(options.library)]
-    reader = taught(load_reader(), recording.session.decks, libraries)
+    reader = taught(load_reader(), recording.session.decks, libraries, recording.session.letters)
     player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
     clock = clock or ReplayClock(recording.session.at, options.speed)
     began_ns = recording.session.at

@@ -8,7 +8,8 @@ by what all looks at it say together. Needs the ``train`` extra for decks in uns
 ``--anew`` draws their courts, suits and lettering anew and prints them in other ways, six decks in
 ten with court figures as real decks have them; ``--shipped`` uses the shipped decks instead, and
 ``--learnt`` those, each shown to the reader beforehand as ``pitwatch decks learn`` does.
-``--inverted`` deals the decks' negatives, light signs on black.
+``--version`` deals other versions of them: their negatives, other languages' letters, four
+colours.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from models.cards import DECK, Card
 from simulation.session import Settings, prepare
 from tests.bench.decks import learn
 from tests.bench.noise import most_likely
+from tests.bench.versions import VERSIONS
 from tests.vision.truth_reader import Shown, TruthReader, on_felt
 from vision.change import Rect
 from vision.decks.reading import DeckReader
@@ -35,7 +37,7 @@ from vision.scenes.decks import Deck, deck_ids
 from vision.scenes.film import reference_points, stills
 from vision.scenes.look import varied_look
 from vision.scenes.performance import Performance
-from vision.sightings import CardReader, Sightings
+from vision.sightings import CardReader, Sightings, for_session
 from vision.training.decks import open_deck, redrawn
 from vision.training.scores import Read, calibration_error
 
@@ -181,6 +183,7 @@ def looked(reader: CardReader, shown: Dealt) -> Iterator[tuple[Shown, NDArray[np
 
 def told_at_last(reader: CardReader, deck: str, session: Iterator[Dealt]) -> Iterator[Called]:
     """Read every picture of a session: what all looks at each card say together."""
+    reader = for_session(reader)
     looks: dict[Shown, Evidence] = {}
     card_px = 0.0
     for shown in session:
@@ -217,15 +220,6 @@ def _paired(
     return pairs
 
 
-def dark(deck: Deck) -> Deck:
-    """The negative of a deck's faces: light signs on black."""
-    return replace(deck, faces={card: _negative(face) for card, face in deck.faces.items()})
-
-
-def _negative(face: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.dstack([255 - face[..., :3], face[..., 3]])
-
-
 def report(found: Sequence[Called], confident_p: float) -> None:
     """Print how many were found, right, in doubt and wrong, deck by deck and in all."""
     print("deck             cards   found   right  doubt  wrong  calibration error")
@@ -257,7 +251,7 @@ def main() -> None:
     ask.add_argument("--first", type=int, default=20_001, help="seed of the first table")
     ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
     ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
-    ask.add_argument("--inverted", action="store_true", help="deal the decks' negatives")
+    ask.add_argument("--version", choices=VERSIONS, help="deal another version of the decks")
     decks = ask.add_mutually_exclusive_group()
     decks.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
     decks.add_argument("--learnt", action="store_true", help="deal them, and know them")
@@ -274,8 +268,8 @@ def main() -> None:
             readers[name] = DeckReader(by_itself, [learn(by_itself, name)])
         reader = readers.get(name, by_itself)
         deck = open_deck(name)
-        if asked.inverted:
-            deck = dark(deck)
+        if asked.version:
+            deck = VERSIONS[asked.version](deck)
         if asked.anew:
             group, deck = "drawn anew", replace(deck, faces=redrawn(deck, asked.first + number))
         glances = arrivals if asked.session else fullest

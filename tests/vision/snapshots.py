@@ -37,6 +37,19 @@ def snapshot(deck: Deck, card: Card | None, seed: int) -> NDArray[np.uint8]:
     return np.asarray(np.clip(noisy, 0, 255), np.uint8)
 
 
+def aslant(deck: Deck, card: Card) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """Photograph a card from low beside a table; return its corners too, ``(4, 2)`` pixels."""
+    art = deck.faces[card]
+    height, width = art.shape[:2]
+    corners = np.array([(210, 150), (405, 160), (420, 365), (185, 350)], np.float32)
+    whole = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32) - 0.5
+    warp = cv2.getPerspectiveTransform(whole, corners)
+    laid = np.asarray(cv2.warpPerspective(cv2.GaussianBlur(art, (0, 0), 0.8), warp, SIZE), float)
+    share = laid[..., 3:] / 255
+    picture = _cloth(2) * (1 - share) + laid[..., :3] * share
+    return np.asarray(np.clip(picture, 0, 255), np.uint8), corners
+
+
 def outline(deck: Deck, seed: int) -> NDArray[np.float32]:
     """Where the card lies in a snapshot, ``(4, 2)`` pixels, clockwise from its own top left."""
     height, width = deck.back.shape[:2]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK
 from tests.thoroughness import examples
-from tests.vision.snapshots import outline, snapshot
+from tests.vision.snapshots import aslant, outline, snapshot
 from vision.decks.outline import outlined
 from vision.scenes.decks import load_deck
 
@@ -54,12 +54,25 @@ def test_edges_of_what_has_not_a_card_s_proportions_are_not_followed() -> None:
     told = outline(load_deck(NAME), 3)
     picture = np.full((480, 640, 3), 40, np.uint8)
     squat = told.copy()
-    squat[2:] -= 0.2 * (told[2:] - told[[1, 0]])
+    squat[2:] -= 0.065 * (told[2:] - told[[1, 0]])
+    squat[:2] += 0.065 * (told[2:] - told[[1, 0]])[::-1]
     cv2.fillConvexPoly(picture, squat.round().astype(np.int32), (230, 230, 230))
-    wider = squat + 0.1 * (squat - squat.mean(0))
-    assert (outlined(picture, wider) == wider).all()
+    assert (outlined(picture, told) == told).all()
 
 
-def test_a_card_that_runs_out_of_the_picture_keeps_its_outline() -> None:
-    told = outline(load_deck(NAME), 3) + np.float32(600)
-    assert (outlined(snapshot(load_deck(NAME), DECK[3], 3), told) == told).all()
+@pytest.mark.parametrize("number", [0, 17, 38])
+@pytest.mark.parametrize("size", [0.94, 1.08])
+def test_the_outline_of_a_card_seen_aslant_moves_onto_its_edges(number: int, size: float) -> None:
+    deck = load_deck(NAME)
+    picture, true = aslant(deck, DECK[number])
+    told = as_two_indices_tell(true, size)
+    assert np.abs(told - true).max() > 6.0
+    assert np.abs(outlined(picture, told) - true).max() < 3.0
+
+
+def as_two_indices_tell(true: NDArray[np.float32], size: float) -> NDArray[np.float32]:
+    """The outline that a card's two indices give: without perspective, of another size."""
+    middle, across, down = true.mean(0), true[[1, 2]] - true[[0, 3]], true[[3, 2]] - true[[0, 1]]
+    right, below = across.mean(0) * size / 2, down.mean(0) * size / 2
+    told = [middle - right - below, middle + right - below]
+    return np.array([*told, middle + right + below, middle - right + below], np.float32)

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, PATCH_PX
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, PATCH_PX, anchor_of
 from vision.patches import cut_patches
 
 INDEX_PX: Final = (PATCH_PX[0] // 2, PATCH_PX[1] // 2)
@@ -52,20 +52,35 @@ class Appearance:
 
 def appearance(picture: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Appearance:
     """Rectify the cards at ``corners_px`` ``(N, 4, 2)`` of a BGR picture."""
-    maps = np.stack([ends(quad) for quad in corners_px.astype(np.float64)] or [_NO_ENDS])
-    maps = maps[: len(corners_px)]
-    indices = np.empty((len(maps), CORNERS, INDEX_PX[1], INDEX_PX[0], 3), np.uint8)
-    for at, both in enumerate(maps):
-        onto = np.concatenate([both, both]).astype(np.float32)
-        right_hand = np.array([False, False, True, True])
-        patches = cut_patches(picture, onto, right_hand, _STRAIGHT)[:, 0]
-        indices[at] = [cv2.resize(p, INDEX_PX, interpolation=cv2.INTER_AREA) for p in patches]
+    count, right_hand = len(corners_px), np.array([False, False, True, True])
+    indices = np.empty((count, CORNERS, INDEX_PX[1], INDEX_PX[0], 3), np.uint8)
     size = (FACE_PX[0] + 2 * RIM_PX, FACE_PX[1] + 2 * RIM_PX)
-    faces = np.array([[_face(picture, end, size) for end in both] for both in maps], np.uint8)
-    return Appearance(indices, faces.reshape(len(maps), 2, size[1], size[0], 3))
+    faces = np.empty((count, 2, size[1], size[0], 3), np.uint8)
+    for at, quad in enumerate(corners_px):
+        whole = _views(quad)
+        onto = np.array([_beside(whole[k % 2], hand) for k, hand in enumerate(right_hand)])
+        patches = cut_patches(picture, onto.astype(np.float32), right_hand, _STRAIGHT)[:, 0]
+        indices[at] = [cv2.resize(p, INDEX_PX, interpolation=cv2.INTER_AREA) for p in patches]
+        faces[at] = [_face(picture, end, size) for end in whole]
+    return Appearance(indices, faces)
 
 
-_NO_ENDS: Final = np.zeros((2, 2, 3))  # shape of the two maps of no card
+def _views(quad: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the perspective maps from the card's frame, from its top and bottom, ``(2, 3, 3)``."""
+    w, h = CARD_WIDTH_MM, CARD_HEIGHT_MM
+    frame = np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float32)
+    top = cv2.getPerspectiveTransform(frame, np.asarray(quad, np.float32))
+    half_turn = np.array([[-1, 0, w], [0, -1, h], [0, 0, 1.0]])
+    return np.array([top, top @ half_turn], np.float64)
+
+
+def _beside(whole: NDArray[np.float64], right_hand: bool) -> NDArray[np.float64]:
+    """Return the map from the card's frame that holds beside one of its indices, ``(2, 3)``."""
+    anchor = anchor_of(bool(right_hand))
+    seen = whole @ [*anchor, 1.0]
+    place = seen[:2] / seen[2]
+    linear = (whole[:2, :2] - np.outer(place, whole[2, :2])) / seen[2]
+    return np.column_stack([linear, place - linear @ anchor])
 
 
 def ends(quad: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -78,23 +93,27 @@ def ends(quad: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _face(
-    picture: NDArray[np.uint8], onto: NDArray[np.float64], size: tuple[int, int]
+    picture: NDArray[np.uint8], whole: NDArray[np.float64], size: tuple[int, int]
 ) -> NDArray[np.uint8]:
     """Cut a whole card with its rim, averaging where the picture is finer than the cut-out."""
     step = CARD_WIDTH_MM / FACE_PX[0]
-    place = onto @ np.array([[step, 0, -RIM_PX * step], [0, step, -RIM_PX * step], [0, 0, 1]])
-    corners = np.array([[0, 0, 1], [size[0], 0, 1], [*size, 1], [0, size[1], 1]]) @ place.T
+    place = whole @ np.array([[step, 0, -RIM_PX * step], [0, step, -RIM_PX * step], [0, 0, 1]])
+    outline = np.array([[0, 0, 1], [size[0], 0, 1], [*size, 1], [0, size[1], 1]]) @ place.T
+    corners = outline[:, :2] / outline[:, 2:]
     low = np.clip(np.floor(corners.min(0)).astype(int) - 2, 0, None)
     high = np.ceil(corners.max(0)).astype(int) + 3
     part = picture[low[1] : max(high[1], low[1]), low[0] : max(high[0], low[0])]
     if min(part.shape[:2]) < 2:
         return np.zeros((size[1], size[0], 3), np.uint8)
-    shrink = max(1.0, float(np.sqrt(abs(np.linalg.det(place[:, :2])))))
+    area = cv2.contourArea(np.asarray(corners, np.float32))
+    shrink = max(1.0, float(np.sqrt(area / (size[0] * size[1]))))
     shape = [max(2, round(side / shrink)) for side in part.shape[1::-1]]
     small = cv2.resize(part, shape, interpolation=cv2.INTER_AREA)
-    scale = np.array(shape) / part.shape[1::-1]
-    place[:, 2] = (place[:, 2] - low + 0.5) * scale - 0.5
-    place[:, :2] *= scale[:, None]
+    x, y = np.array(shape) / part.shape[1::-1]
+    into = np.array(
+        [[x, 0, (0.5 - low[0]) * x - 0.5], [0, y, (0.5 - low[1]) * y - 0.5], [0, 0, 1.0]]
+    )
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    cut = cv2.warpAffine(small, place, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    edge = cv2.BORDER_REPLICATE
+    cut = cv2.warpPerspective(small, into @ place, size, flags=flags, borderMode=edge)
     return np.asarray(cut, np.uint8)

@@ -10,8 +10,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
-
 REACH: Final = 0.14
 """Card widths from the given outline within which an edge is searched. Not measured."""
 ALONG: Final = np.linspace(0.15, 0.85, 24)
@@ -28,7 +26,7 @@ print lies further in."""
 BEND: Final = 0.06
 """Card widths that an edge may deviate from its side's mean: the given directions are inexact."""
 PROPORTIONS: Final = 0.1
-"""Share by which a card's proportions may differ."""
+"""Share by which a card's proportions may differ from those of the given outline."""
 
 Quad = NDArray[np.float32]
 Line = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -50,7 +48,7 @@ def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
     if len(lines) < 4:
         return quad
     found = np.array([_crossing(lines[side - 1], lines[side]) for side in range(4)])
-    return np.asarray(found, np.float32) if _is_card(found) else quad
+    return np.asarray(found, np.float32) if _is_card(found, given) else quad
 
 
 def _edge(
@@ -90,9 +88,14 @@ def _crossing(one: Line, other: Line) -> NDArray[np.float64]:
     return np.asarray(p + np.linalg.solve(way, q - p)[0] * u, np.float64)
 
 
-def _is_card(quad: NDArray[np.float64]) -> bool:
+def _is_card(quad: NDArray[np.float64], given: NDArray[np.float64]) -> bool:
+    """Return whether an outline has a card's proportions, seen as aslant as the given one."""
+    return bool(np.isfinite(quad).all()) and abs(_share(quad) / _share(given) - 1) < PROPORTIONS
+
+
+def _share(quad: NDArray[np.float64]) -> float:
+    """Return the length of an outline as a share of its width."""
     across, down = (np.linalg.norm(quad[k + 1] - quad[k]) for k in (0, 1))
     across += np.linalg.norm(quad[2] - quad[3])
     down += np.linalg.norm(quad[3] - quad[0])
-    share = float(down / across) * CARD_WIDTH_MM / CARD_HEIGHT_MM
-    return bool(np.isfinite(quad).all()) and abs(share - 1) < PROPORTIONS
+    return float(down / across)

@@ -12,8 +12,9 @@ from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.appearance import appearance
 from vision.decks.cover import open_cards, open_corners
 from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whole_fits
+from vision.decks.outline import outlined
 from vision.decks.profile import DeckProfile
-from vision.sightings import CardReader, Sightings
+from vision.sightings import CardReader, Sightings, for_session, in_languages
 
 READING_WEIGHT: Final = 0.9  # weight of the networks' reading
 INDEX_WEIGHT: Final = 2.4  # weight of a deck's index; chosen, like the other two
@@ -50,8 +51,16 @@ class DeckReader:
     def __init__(self, reader: CardReader, decks: Sequence[DeckProfile]) -> None:
         if not decks or any(deck.lacking for deck in decks):
             raise ValueError("reading by a deck takes at least one, and whole ones")
-        self._reader = reader
+        self._reader, self._profiles = reader, tuple(decks)
         self._decks = tuple(LearntDeck(deck) for deck in decks)
+
+    def in_languages(self, languages: Sequence[str]) -> CardReader:
+        """Return a reader by the same decks, whose letters are of these languages."""
+        return DeckReader(in_languages(self._reader, languages), self._profiles)
+
+    def for_session(self) -> CardReader:
+        """Return a reader of one table's pictures by the same decks."""
+        return DeckReader(for_session(self._reader), self._profiles)
 
     @property
     def confident_p(self) -> float:
@@ -72,9 +81,12 @@ class DeckReader:
         deck_fit = np.full(len(seen), np.nan, np.float32)
         whole, corners = open_cards(seen.corners_px), open_corners(seen.corners_px)
         up = np.flatnonzero(seen.face_up)
+        quads = seen.corners_px
+        if card_width_px is None:
+            quads = _on_edges(image, quads, whole & seen.face_up)
         card_p = seen.card_p.copy()
         if len(up):
-            all_fits = [deck.fits(image, seen.corners_px[up]) for deck in self._decks]
+            all_fits = [deck.fits(image, quads[up]) for deck in self._decks]
             fits = [one.where_open(corners[up], whole[up], FOREIGN_FIT) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
             carrying = max(one.indices.shape[1] for one in all_fits)
@@ -85,6 +97,16 @@ class DeckReader:
             backs = [deck.back_fits(image, seen.corners_px[down]) for deck in self._decks]
             deck_fit[down] = np.max(backs, axis=0)
         return replace(seen, card_p=card_p, deck_fit=deck_fit)
+
+
+def _on_edges(
+    image: NDArray[np.uint8], quads: NDArray[np.float32], chosen: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """Move the chosen outlines ``(N, 4, 2)`` onto the cards' edges: they may be seen aslant."""
+    found = [
+        outlined(image, quad) if one else quad for quad, one in zip(quads, chosen, strict=True)
+    ]
+    return np.array(found, np.float32).reshape(-1, 4, 2)
 
 
 class LearntDeck:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from models.errors import OperatorError
+from vision.languages import DE, LANGUAGES, TE
 from vision.scenes.decks import FACE_PX, Deck, cut_atlas, deck_ids, load_deck
 from vision.training.drawn import draw_atlas, draw_face, usable
 from vision.training.signs import SIGNS
@@ -52,6 +53,22 @@ TRAIN_SHEETS: Final = {
     "atlasnye_skat": "A23456789TQK",
 }
 """Sheets of gnome-cards-data, each with the ranks that carry a known index."""
+
+RUSSIAN: Final = (TE, "B", DE, "K")
+
+LETTERED_SHEETS: Final = {
+    "berlin": ("A", "B", "D", "K"),
+    "rheinland": ("A", "B", "D", "K"),
+    "atlasnye_skat": ("A", "B", "D", "K"),
+    "slavic_costumes": RUSSIAN,
+    "lattmann": ("A", "B", "D", "K"),
+    "ancient_french": ("1", "V", "D", "R"),
+    "Атласные": RUSSIAN,
+    "tarocco": ("A", "F", "D", "R"),
+}
+"""Sheets of gnome-cards-data with other letters than A, J, Q and K, opened as ``lettered:NAME``."""
+TEST_LETTERS: Final = ("lattmann", "ancient_french", "Атласные", "tarocco")
+"""Those whose letters no network learns from."""
 
 TRAIN_KDE: Final = ("ancient-egyptians", "nicu-white", "penguins")
 """Decks of kdegames-card-data-kf5 with a known index, unrelated to any test deck."""
@@ -136,19 +153,50 @@ def open_deck(name: str) -> Deck:
     return cut_atlas(name, use, _cached(name, kind, rest))
 
 
-def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
+def redrawn(
+    deck: Deck, seed: int, letters: tuple[str, str, str, str] | None = None
+) -> dict[Card, NDArray[np.uint8]]:
     """Redraw the faces of a generated deck with other outlines and court cards, BGRA.
 
     It keeps a network from memorising ornaments, or one outline of a suit or rank.
+
+    Args:
+        deck: a generated deck.
+        seed: of what is drawn anew.
+        letters: signs of ace, jack, queen and king, where they are not the English ones.
     """
     kind, _, number = deck.id.partition(":")
     style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
+    if letters is not None:
+        style = replace(style, letters=letters, font=_with_letters(style.font, letters, kind))
     figures = bool(np.random.default_rng([seed, 3]).random() < FIGURES)
     style = printed_anew(replace(style, figures=figures), held_out=kind == "unseen", seed=seed)
     drawn = (np.asarray(draw_face(card, style))[..., ::-1] for card in DECK)
     faces = (cv2.resize(face, FACE_PX, interpolation=cv2.INTER_AREA) for face in drawn)
     pictures = (np.dstack([face, deck.back[..., 3]]) for face in faces)
     return dict(zip(DECK, pictures, strict=True))
+
+
+def _with_letters(font: Path, letters: tuple[str, ...], kind: str) -> Path:
+    """Return a typeface, or another one where it lacks one of the letters."""
+    wanted = "".join(letters)
+    if usable(font, wanted):
+        return font
+    fonts = [one for one in typefaces(kind == "unseen") if usable(one, wanted)]
+    return fonts[sum(font.name.encode()) % len(fonts)]
+
+
+def lettered(name: str) -> tuple[str, str, str, str]:
+    """Return the signs of ace, jack, queen and king of a deck's name.
+
+    ``drawn:5+7@french`` is ``drawn:5`` redrawn with the letters of a French deck; the seed chooses
+    among the signs of its ace.
+    """
+    anew, _, language = name.partition("+")[2].partition("@")
+    if language:
+        decks = LANGUAGES[language].decks
+        return decks[int(anew) % len(decks)]
+    return LETTERED_SHEETS.get(name.removeprefix("lettered:"), ("A", "J", "Q", "K"))
 
 
 def printed_anew(style: Style, *, held_out: bool, seed: int) -> Style:
@@ -185,7 +233,7 @@ def _cached(name: str, kind: str, rest: str) -> NDArray[np.uint8]:
     path = CACHE / f"{hashlib.sha256(f'{name} {style}'.encode()).hexdigest()[:16]}.png"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        sheet = {"sheet": sheet_atlas, "kde": kde_atlas}.get(kind)
+        sheet = {"sheet": sheet_atlas, "lettered": sheet_atlas, "kde": kde_atlas}.get(kind)
         atlas = draw_atlas(drawn_style(kind, int(rest))) if sheet is None else sheet(rest)
         part = path.with_suffix(f".{os.getpid()}.png")
         cv2.imwrite(str(part), atlas)

@@ -96,7 +96,7 @@ def _indices(face: Image.Image, card: Card, style: Style) -> None:
 
 def _index(card: Card, style: Style) -> Image.Image:
     """Return rank and suit as they stand in a corner, RGBA."""
-    rank = rank_mask("10" if card.rank == "T" else card.rank, style)
+    rank = rank_mask(style.sign(card.rank), style)
     suit = suit_mask(card.suit, _px(style.suit_height), style)
     gap = _px(style.gap)
     if style.suit_beside:
@@ -149,7 +149,7 @@ def rank_mask(text: str, style: Style) -> Image.Image:
     ink = canvas.crop(canvas.getbbox())
     height = _px(style.rank_height)
     width = min(
-        ink.width * height // ink.height, _px(style.rank_width * (1.25 if text == "10" else 1))
+        ink.width * height // ink.height, _px(style.rank_width * (1.25 if len(text) > 1 else 1))
     )
     return ink.resize((max(2, width), height), Image.Resampling.LANCZOS)
 
@@ -195,7 +195,7 @@ def _court(face: Image.Image, card: Card, style: Style) -> None:
     half = panel.crop((0, 0, size[0], size[1] // 2))
     panel.paste(half.rotate(180), (0, size[1] - half.height))
     if not style.figures and rng.random() < 0.5:
-        letter = rank_mask(card.rank, replace(style, rank_height=20.0, rank_width=18.0))
+        letter = rank_mask(style.sign(card.rank), replace(style, rank_height=20.0, rank_width=18.0))
         panel.paste(
             _ink(letter, card, style, rank=True),
             ((size[0] - letter.width) // 2, (size[1] - letter.height) // 2),

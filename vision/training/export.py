@@ -36,7 +36,8 @@ class PatchReader(nn.Module):
     def forward(self, patch: Tensor) -> Tensor:
         """``(B, 64, 40, 3)`` uint8 BGR to ``(B, 25)``, as in vision/patches.py.
 
-        Faces are ``(B, 104, 76, 3)`` and become ``(B, 18)``, as in vision/faces.py.
+        Letters become ``(B, 25)`` signs, as in vision/languages.py; faces are ``(B, 104, 76, 3)``
+        and become ``(B, 18)``, as in vision/faces.py.
         """
         return self.classifier(patch.permute(0, 3, 1, 2).float())
 
@@ -50,8 +51,17 @@ def export_finder(detector: nn.Module, folder: Path) -> None:
 
 def export_reader(classifier: nn.Module, folder: Path) -> None:
     """Write ``reader.onnx``."""
+    _write_patches(classifier, folder / "reader.onnx")
+
+
+def export_letters(network: nn.Module, folder: Path) -> None:
+    """Write ``letters.onnx``."""
+    _write_patches(network, folder / "letters.onnx")
+
+
+def _write_patches(network: nn.Module, path: Path) -> None:
     patch = torch.zeros((2, PATCH_PX[1], PATCH_PX[0], 3), dtype=torch.uint8)
-    _write(PatchReader(classifier), patch, folder / "reader.onnx", {0: "batch"})
+    _write(PatchReader(network), patch, path, {0: "batch"})
 
 
 def export_face(network: nn.Module, folder: Path) -> None:

@@ -24,7 +24,7 @@ from vision.training.losses import (
     detector_loss,
     face_loss,
 )
-from vision.training.networks import Classifier, Detector, FaceReader
+from vision.training.networks import Classifier, Detector, FaceReader, LettersReader
 from vision.training.onward import exported, take_up
 from vision.training.photographed import Photographed
 from vision.training.picture_store import Drawn, Pieces, corner_store, corner_store_anew, opened
@@ -230,6 +230,7 @@ def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
         "finder": Detector,
         "reader": Classifier,
         "face": FaceReader,
+        "letters": LettersReader,
     }
     make = kinds[name]
     live, kept = (make().to(device).to(memory_format=torch.channels_last) for _ in range(2))
@@ -251,14 +252,30 @@ def train(
 
     Without an earlier training, it continues from its export in the folder ``onward``.
     """
-    last = lesson.steps if until is None else until
     torch.set_num_threads(recipe.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pupil, checkpoint = new_pupil(lesson.name, recipe, device), folder / f"{lesson.name}.pt"
-    pupil.resume(checkpoint)
     if onward is not None and not checkpoint.exists():
         _go_on_from(onward, pupil, lesson, device)
         report(f"{lesson.name} continues from step {pupil.step}")
+    return trained(pupil, lesson, recipe, folder, report, until=until)
+
+
+def trained(
+    pupil: Pupil,
+    lesson: Lesson,
+    recipe: Recipe,
+    folder: Path,
+    report: Report,
+    *,
+    until: int | None = None,
+) -> Pupil:
+    """Train a pupil to the lesson's last step, or to ``until``, resuming from its checkpoint."""
+    last = lesson.steps if until is None else until
+    torch.set_num_threads(recipe.threads)
+    checkpoint = folder / f"{lesson.name}.pt"
+    device = next(pupil.live.parameters()).device
+    pupil.resume(checkpoint)
     if pupil.step >= last:
         return pupil
     saved = began = time.monotonic()

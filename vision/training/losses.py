@@ -58,6 +58,13 @@ def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     return rank + suit + 2.0 * bend + 0.3 * hand
 
 
+def letters_loss(network: nn.Module, batch: Glimpses) -> Tensor:
+    """Cross entropy of the sign: the ranks of the batch number the signs."""
+    with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
+        out = network(classifier_input(batch))
+    return functional.cross_entropy(out.float(), batch.ranks)
+
+
 def face_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     """Cross entropy of rank and, where there is a card, of suit.
 

@@ -215,13 +215,13 @@ def _sources(course: Course) -> dict[str, Any]:
             "Debian package kdegames-card-data-kf5, GPL-2.0-or-later: " + ", ".join(TRAIN_KDE),
         ],
         "drawn": "vision.training.drawn, ranks in Debian's typefaces",
-        "typefaces": _families(typefaces(held_out=False)),
-        "typefaces_held_out": _families(typefaces(held_out=True)),
+        "typefaces": families(typefaces(held_out=False)),
+        "typefaces_held_out": families(typefaces(held_out=True)),
         "calibration_decks": list(CALIBRATION_DECKS),
     }
 
 
-def _families(fonts: Sequence[Path]) -> list[str]:
+def families(fonts: Sequence[Path]) -> list[str]:
     """List the families of typefaces with the number of each."""
     counts = Counter(re.split("[-_]", font.stem)[0] for font in fonts)
     return [f"{family} {count}" for family, count in sorted(counts.items())]

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from ultralytics.nn.modules import C3k2, Conv
 
 from vision.corners import PATCH_PX
+from vision.languages import SIGNS
 
 DETECTOR_CHANNELS = 14
 """Per cell, four pixels square: heat of left index, right-hand index and back; offset of the
@@ -87,6 +88,22 @@ class Classifier(nn.Module):
         """Return ranks, "not an index", suits, bend and hand, after normalising each patch."""
         seen = self.look(levelled(patch))
         return torch.cat([head(seen) for head in (self.rank, self.suit, self.bend, self.hand)], 1)
+
+
+class LettersReader(nn.Module):
+    """Tells the letters of the world apart: ``(B, 3, 64, 40)`` BGR 0..255 to logits of the signs.
+
+    It looks as :class:`Classifier` does; the signs are those of ``vision.languages``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.look = Classifier().look
+        self.sign = nn.Linear(128, len(SIGNS))
+
+    def forward(self, patch: Tensor) -> Tensor:
+        """Return the signs' logits, after normalising each patch."""
+        return self.sign(self.look(levelled(patch)))
 
 
 class FaceReader(nn.Module):

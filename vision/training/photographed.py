@@ -7,6 +7,7 @@ its ``labels.jsonl`` and pictures; only training sets are used.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,13 @@ class Photographed:
     share: float = SHARE
 
 
-def harvest(folder: Path, reader: Reader, seed: int) -> Photographed:
-    """Cut out the indices of every training photograph, and the finder's false finds."""
+def harvest(folder: Path, reader: Reader, seed: int, every: int = 1) -> Photographed:
+    """Cut out the indices of training photographs, and the finder's false finds.
+
+    ``every``: of so many photographs one is used.
+    """
     rng = np.random.default_rng([seed, 3])
-    parts = [_harvest_set(rng, folder / name, reader) for name in CREDITS]
+    parts = [_harvest_set(rng, folder / name, reader, every) for name in CREDITS]
     patches, ranks, suits = (np.concatenate([part[k] for part in parts]) for k in range(3))
     return Photographed(patches, ranks, suits)
 
@@ -61,9 +65,9 @@ def harvest(folder: Path, reader: Reader, seed: int) -> Photographed:
 Part = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
 
 
-def _harvest_set(rng: np.random.Generator, folder: Path, reader: Reader) -> Part:
+def _harvest_set(rng: np.random.Generator, folder: Path, reader: Reader, every: int) -> Part:
     patches, ranks, suits = [], [], []
-    for entry in entries(folder):
+    for entry in islice(entries(folder), 0, None, every):
         picture = opened(folder, entry)
         found = reader.find(picture, None)
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)

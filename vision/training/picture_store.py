@@ -174,15 +174,15 @@ def _some_corners(rng: np.random.Generator, decks: Sequence[str], size: int) -> 
     for place in rng.permutation(len(seen))[:most]:
         onto, right, face = seen[place]
         label = RANKS.index(face.rank), SUITS.index(face.suit), int(right)
-        kept.append((_room(scene.picture, onto, right), *label))
+        kept.append((room(scene.picture, onto, right), *label))
     empty = max(len(kept) * EMPTY_SHARE, 0.1)
     for _ in range(rng.poisson(empty)):
         onto = no_index(rng, scene, seen, unseen)
-        kept.append((_room(scene.picture, onto, False), NOT_AN_INDEX, -1, -1))
+        kept.append((room(scene.picture, onto, False), NOT_AN_INDEX, -1, -1))
     return kept
 
 
-def _room(
+def room(
     picture: NDArray[np.uint8], onto: NDArray[np.float64], right_hand: bool
 ) -> NDArray[np.uint8]:
     """Cut an index with its margin, upright."""

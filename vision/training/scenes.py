@@ -14,7 +14,7 @@ from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.training.arrangements import Pose, hand_poses, rotation
 from vision.training.backdrops import Picture, backdrop, chips, jottings, limb, stack, wager
 from vision.training.cameras import photograph
-from vision.training.decks import four_indices, open_deck, ranks_of, redrawn
+from vision.training.decks import four_indices, lettered, open_deck, ranks_of, redrawn
 
 CLOSE_UP_MM: Final = 54.0
 """Millimetres of the felt in a close-up."""
@@ -63,10 +63,15 @@ class Art:
 
 @lru_cache(maxsize=400)
 def art(name: str) -> Art:
-    """Load a deck's pictures for rendering; ``drawn:5+7`` is ``drawn:5`` redrawn."""
+    """Load a deck's pictures for rendering.
+
+    ``drawn:5+7`` is ``drawn:5`` redrawn, ``drawn:5+7@french`` the same with French letters.
+    """
+    letters = lettered(name)
     name, _, anew = name.partition("+")
     deck = open_deck(name)
-    pictures = redrawn(deck, int(anew)) if anew else deck.faces
+    seed = anew.partition("@")[0]
+    pictures = redrawn(deck, int(seed), letters) if seed else deck.faces
     faces = {card: _sizes(face) for card, face in pictures.items()}
     playable = tuple(card for card in DECK if card.rank in ranks_of(name))
     return Art(faces, _sizes(deck.back), playable, four_indices(name))
@@ -88,12 +93,14 @@ class Felt:
     laid: list[tuple[NDArray[np.float64], Card | None, bool]]
     courts: float = 0.0
     """Share of added courts among the cards face up."""
+    oftener: str = "JQK"
+    """The ranks of those."""
 
     def lay(self, pack: Art, pose: Pose, face_up: bool) -> None:
         """Lay one card of a deck on top of everything."""
         playable = pack.playable
         if self.courts and self.rng.random() < self.courts:
-            playable = tuple(card for card in playable if card.rank in "JQK") or playable
+            playable = tuple(card for card in playable if card.rank in self.oftener) or playable
         card = playable[self.rng.integers(len(playable))] if face_up else None
         onto = self.view[:, :2] @ np.column_stack([rotation(pose[2]), pose[:2]])
         onto[:, 2] += self.view[:, 2]
@@ -176,16 +183,17 @@ def _tuck(rng: np.random.Generator, felt: Felt, pose: Pose, card_px: float) -> N
     stack(rng, felt.picture, felt.owner, card_px, at)
 
 
-def close_up(rng: np.random.Generator, decks: Sequence[str]) -> Scene:
+def close_up(rng: np.random.Generator, decks: Sequence[str], letters: float = 0.0) -> Scene:
     """Render one index and its surroundings, in the middle of a small picture.
 
     It gives far more typefaces, sizes and lights for the cost of one table scene. Cards are as wide
-    as in a ceiling camera's or a telephone's picture.
+    as in a ceiling camera's or a telephone's picture. ``letters`` is the share of added aces and
+    courts among the cards face up.
     """
     card_px = float(np.exp(rng.uniform(np.log(34), np.log(145))))
     size = max(32, round(CLOSE_UP_MM / CARD_WIDTH_MM * card_px))
     owner = np.full((size, size), -1, np.int16)
-    felt = Felt(rng, backdrop(rng, size), owner, _view(rng, card_px, size), [])
+    felt = Felt(rng, backdrop(rng, size), owner, _view(rng, card_px, size), [], letters, "AJQK")
     pack = art(decks[int(rng.integers(len(decks)))])
     corner = np.array(ANCHOR_MM) - [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
     if pack.four and rng.random() < 0.5:

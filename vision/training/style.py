@@ -44,7 +44,14 @@ class Style:
     figures: bool = False
     """Whether courts show figures beside a large pip on clear ground, not ornament only."""
     frame: bool = True
+    letters: tuple[str, str, str, str] = ("A", "J", "Q", "K")
+    """Signs of ace, jack, queen and king."""
     back: int = 0
     """Seed of the back's design."""
     back_colour: tuple[int, int, int] = (160, 25, 35)
     back_border: float = 3.5
+
+    def sign(self, rank: str) -> str:
+        """Return what stands in the corner of a card of that rank."""
+        signs = dict(zip("AJQK", self.letters, strict=True)) | {"T": "10"}
+        return signs.get(rank, rank)
