@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from stream.clock import elapsed_ns
 from tests.bench.floor_record import write_journals
 from tests.bench.record import Claim, add_option, record
-from tests.console.looking import Desk, chromium, desk
+from tests.console.looking import Screen, chromium, screen
 from tests.server.floor_record.served import kept_in
 from tests.server.service.house import house
 
@@ -55,7 +55,7 @@ def pss_mb(folder: str) -> float:
     return total_kb / 1024
 
 
-def opened(officer: Desk, tables: int, folder: str) -> tuple[float, float, float, float]:
+def opened(officer: Screen, tables: int, folder: str) -> tuple[float, float, float, float]:
     """Open the page of all tables in a new tab; return both times, and both sizes in MB."""
     page = officer.page.context.new_page()
     page.goto(f"{officer.url}/health")
@@ -86,7 +86,7 @@ def measured(tables: int, entries: int, times: int) -> Iterator[Claim]:
             found.staff()
             flags = ["--no-sandbox", f"--disk-cache-dir={folder}"]
             used = playwright.chromium.launch(executable_path=chromium(), args=flags)
-            with desk(used, found) as officer:
+            with screen(used, found) as officer:
                 officer.sign_in("surveillance")
                 taken = [opened(officer, tables, folder) for _ in range(times)]
             used.close()
