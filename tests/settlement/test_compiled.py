@@ -155,7 +155,7 @@ def test_what_lying_sensors_say_is_reconciled_alike(noise: tuple[str, ...]) -> N
     [
         (native.ENGINE, "settlement/dealer.py"),
         (native.RECONCILER, "settlement/dealer.py"),
-        (native.RECONCILER, "settlement/reconcile/rounds.py"),
+        (native.RECONCILER, "settlement/reconcile/weighing.py"),
         (native.RECKONING, "settlement/reconcile/looks.py"),
         (native.RECKONING, "settlement/reckoning/story.py"),
     ],
