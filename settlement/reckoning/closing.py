@@ -86,7 +86,7 @@ class Closing:
         found += self._stories(over, others, record)
         found += self._unlikely(record)
         found += self._untimed(over, record) if story.shoe else ()
-        found += self._unread(record)
+        found += self._unread(over, record)
         found += [] if story.shoe else self._missed(record, story.pace_ns, cameras)
         evidence = record[-1].evidence
         for hand in over.hands:
@@ -190,13 +190,16 @@ class Closing:
         outcome = self._weighing.outcome(facts, facts)
         return self._likely(over.evidence, outcome, over.wrong)
 
-    def _unread(self, record: Sequence[AnyFact]) -> list[Asked]:
+    def _unread(self, over: Closed, record: Sequence[AnyFact]) -> list[Asked]:
+        """Ask what nobody read, of the faces that the camera held possible."""
         settled = self._weighing.settled(record) and not self._weighing.mistakes(record)
         found = []
         for at, fact in enumerate(record):
             if isinstance(fact, CardDealt) and never_known(record, at, fact):
                 whose = "the dealer" if fact.to == "dealer" else spot_hand(fact.to, fact.hand)
-                review = Review(f"a card of {whose} was never read", (), fact.evidence)
+                own = next((card for card in over.cards if card.dealt - over.opened == at), None)
+                faces = () if own is None or own.reading is None else own.reading.possible
+                review = Review(f"a card of {whose} was never read", faces, fact.evidence)
                 found.append(Asked(review, settles_alike=settled))
         return found
 

@@ -18,6 +18,9 @@ from models.cards import DECK, Card
 MISREAD_P: Final = 0.005
 """How often a look is sure of a face that the card does not have, at worst."""
 
+POSSIBLE_P: Final = 0.01
+"""A face that a person is offered is this likely at least."""
+
 _ANYTHING: Final = MISREAD_P / len(DECK)
 _LEAST: Final = 1e-60
 """Below this a probability only says never: many looks do not underflow."""
@@ -148,6 +151,11 @@ class Reading:
     def likeliest(self) -> Card:
         """The face that it names first."""
         return self.listed[0][0]
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """The faces that are not unlikely, the likeliest first."""
+        return tuple(str(face) for face, p in self.listed if p >= POSSIBLE_P)
 
     def p(self, card: Card) -> float:
         """Return the probability of ``card``; of any suit where it is a rank alone."""

@@ -81,4 +81,4 @@ def _what(held: Stated, reading: Reading | None) -> str:
 
 
 def _names(reading: Reading) -> str:
-    return " or ".join(str(face) for face, p in reading.listed if p >= 0.01)
+    return " or ".join(reading.possible)
