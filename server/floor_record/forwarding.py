@@ -28,6 +28,8 @@ IDLE_S: Final = 0.1
 """Seconds between two looks at journals that are not behind: fewer, larger transactions."""
 _SEEN_NS: Final = 5_000_000_000
 """Nanoseconds after which a table without news says again where it is."""
+_TOLD_AT_ONCE: Final = 10
+"""Journals that are behind, of which this is said between two transactions of live ones."""
 _SCAN_NS: Final = 2_000_000_000
 """Nanoseconds between looks for new journals."""
 _ASK_AGAIN_NS: Final = 60_000_000_000
@@ -262,7 +264,10 @@ class Forwarding:
                 group = _Group(_TOGETHER * self._at_once)
                 group.takes(ready)
         moved += await self._handed_over(floor, group.ready)
-        return moved + await self._caught_up(floor, [one for one in ones if one.is_late])
+        late = [one for one in ones if one.is_late]
+        moved += await self._caught_up(floor, late)
+        await self._told(floor, late)
+        return moved
 
     async def _caught_up(self, floor: Floor, late: Sequence[_Sent]) -> int:
         """Send a transaction of journals that are behind: those first whose turn is longest ago."""
@@ -278,6 +283,24 @@ class Forwarding:
             if group.is_full:
                 break
         return await self._handed_over(floor, group.ready, is_late=True)
+
+    async def _told(self, floor: Floor, late: Sequence[_Sent]) -> None:
+        """Say of some journals that wait for their turn how far their tables are: it is a lag."""
+        now_ns = self._site.elapsed_ns()
+        silent = [one for one in late if one.is_late and now_ns - one.seen_ns >= _SEEN_NS]
+        for one in [one for one in silent if one.path not in self._refused][:_TOLD_AT_ONCE]:
+            try:
+                there = await self._site.last_place(one.path)
+                if await self._was_replaced(one):
+                    one.is_doubted, one.is_late = True, False
+                elif there.seq >= one.chain.place.seq:
+                    state = await floor.seen(one.chain, there.seq)
+                    one.chain = replace(one.chain, state=state)
+                one.seen_ns = self._site.elapsed_ns()
+            except FloorDown:
+                raise
+            except PitwatchError as fault:
+                self._refuse(one.path, str(fault))
 
     async def _handed_over(
         self, floor: Floor, group: Sequence[_Ready], *, is_late: bool = False

@@ -283,12 +283,18 @@ def test_a_table_that_is_behind_waits_while_others_catch_up(
                 more.append_all(some(3, table="BJ-02"))
                 until(lambda: on_floor(site, table="BJ-02") == in_journal(live))
             assert on_floor(site, table="BJ-01") == []
+            until(lambda: behind(site)["BJ-01"] == AT_ONCE + 20)
             others.rollback()
             until(lambda: on_floor(site, table="BJ-01") == in_journal(late))
         finally:
             over.set()
             running.join()
     assert forwarder.refused == {}
+
+
+def behind(site: FloorSite) -> dict[str, int]:
+    with FloorDatabase.connected(site.reader) as floor:
+        return {one.table: one.behind for one in floor.lag()}
 
 
 def test_the_floor_shows_how_far_behind_it_is(site: FloorSite, journal: Path) -> None:
