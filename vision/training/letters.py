@@ -59,7 +59,7 @@ ENGLISH_SHARE: Final = 0.35  # of the drawn decks that keep English letters
 SHEETS_WEIGH: Final = 2  # times as often as a drawn deck is each real one learnt from
 PHOTOS_EVERY: Final = 4  # photographs of which one is learnt from
 LETTERS: Final = 0.55  # share of added aces and courts
-TEST_STYLES: Final = 4  # drawn decks of each language in unseen typefaces
+TEST_STYLES: Final = 2  # drawn decks of each language in unseen typefaces
 _TEMPERATURES: Final = tuple(round(0.5 * 1.04**step, 4) for step in range(50))
 
 
@@ -280,7 +280,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--photos", type=Path, help="folder of labelled photographs")
     parser.add_argument("--corners", type=int, default=24_000)
     parser.add_argument("--steps", type=int, default=1600)
-    parser.add_argument("--each", type=int, default=50, help="corners of each deck to measure on")
+    parser.add_argument("--each", type=int, default=25, help="corners of each deck to measure on")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()
