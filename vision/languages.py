@@ -8,9 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from models.cards import RANKS
 
 TE: Final = "\N{CYRILLIC CAPITAL LETTER TE}"
@@ -38,16 +35,6 @@ class Language:
     def decks(self) -> tuple[tuple[str, str, str, str], ...]:
         """The signs of ace, jack, queen and king, of every kind of deck in this language."""
         return tuple((ace, self.jack, self.queen, self.king) for ace in self.aces)
-
-    @property
-    def rank_of(self) -> NDArray[np.int64]:
-        """The rank that each of :data:`SIGNS` names, -1 for none, ``(25,)``."""
-        ranks = np.full(len(SIGNS), -1)
-        named = dict(zip("JQK", (self.jack, self.queen, self.king), strict=True))
-        for rank, sign in (*((n, n) for n in NUMBERS), *named.items()):
-            ranks[SIGNS.index(sign)] = RANKS.index(rank)
-        ranks[[SIGNS.index(ace) for ace in self.aces]] = RANKS.index("A")
-        return ranks
 
 
 ENGLISH: Final = "english"

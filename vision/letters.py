@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from models.cards import RANKS, SUITS
 from vision.change import Rect
 from vision.indices import Indices
-from vision.languages import LANGUAGES, NO_SIGN, NUMBERS, SIGNS
+from vision.languages import LANGUAGES, LETTERED, NO_SIGN, NUMBERS, SIGNS
 from vision.networks import Network
 from vision.patches import NUDGES_MM, RANK_OF, SUIT_OF, cut_patches, log_softmax, mean_answers
 from vision.sightings import CardReader, Sightings
@@ -42,7 +42,10 @@ def _named() -> NDArray[np.int64]:
     """Return the rank that each sign names in each kind of deck, -1 for none, ``(K, 25)``."""
     ranks = np.full((len(KINDS), len(SIGNS)), -1)
     for at, (_, letters) in enumerate(KINDS):
-        for rank, sign in (*zip(NUMBERS, NUMBERS, strict=True), *zip("AJQK", letters, strict=True)):
+        for rank, sign in (
+            *zip(NUMBERS, NUMBERS, strict=True),
+            *zip(LETTERED, letters, strict=True),
+        ):
             ranks[at, SIGNS.index(sign)] = RANKS.index(rank)
     return ranks
 

@@ -4,7 +4,6 @@ Every constant is a probability unless its name says otherwise. ``MEASURED`` mar
 bench measured; the others are chosen, and say what they trade off.
 """
 
-from math import log
 from typing import Final
 
 # --- the dealer and the players -------------------------------------------------------------
@@ -200,8 +199,3 @@ ROW_STEP_MM: Final = 70.0
 
 ZONE_MM2: Final = 60_000.0
 """The area of a zone of cards, to compare a place in it with one that was due."""
-
-
-def logp(probability: float) -> float:
-    """Return the logarithm of a probability."""
-    return log(probability)

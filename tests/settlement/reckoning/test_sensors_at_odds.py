@@ -20,6 +20,7 @@ from tests.settlement.reconcile.test_sensors_that_lie import (
     broken,
     dealt,
     doubled_again,
+    faces,
     missed,
     out_of_order,
     paid_as_the_camera_reads,
@@ -90,13 +91,15 @@ def test_a_card_that_the_shoe_missed_and_every_look_reads_otherwise_is_never_kno
     assert "a card of spot 1 hand 1 was never read" in settle_two(scene).reviews()
 
 
-def test_a_back_turned_up_beside_another_card_is_for_a_person() -> None:
+def test_a_back_turned_up_beside_another_card_is_not_that_card_and_for_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "4H").deal(1, "9H")
     missed(scene.deal("dealer", "2D", face="down", shoe=None, camera=UNSEEN)).wait(1_000)
     scene.deal("dealer", "7D", place=dealer_card(2)).deal("dealer", "4C", place=dealer_card(3))
     track, where = scene._lying["dealer", 0][1]
     scene.sight(track, where, "down", {})
     scene.turn_hole("2D").wait(4_000).chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
+    assert "card_exposed to=dealer card=2D" in scene.lines("card_exposed")
+    assert sorted(faces(scene, "dealer")) == ["4C", "4H", "7D", "None"]
     assert scene.reviews() != NOBODY_ASKED
 
 
