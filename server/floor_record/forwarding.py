@@ -1,10 +1,11 @@
 """What a forwarder decides: which entries go to the floor next, and what an answer means.
 
-It has no state of its own. The journal is the queue, and the floor's last entry is the cursor: the
-forwarder moves on only when the database has committed. One transaction carries what many live
-tables have; tables that are behind come after them, in turn. Clock, journals and database are a
-:class:`server.floor_record.site.Site`. The host's is in :mod:`server.floor_record.forwarder`; a
-simulated one, where each wait may end in a crash, is in ``tests/faults``.
+It has no state that a restart needs. The journal is the queue, and the floor's last entry is the
+cursor: the forwarder moves on only when the database has committed. One transaction carries what
+many live tables have; tables that are behind come after them, in turn. Clock, journals and database
+are a :class:`server.floor_record.site.Site`. The host's is in
+:mod:`server.floor_record.forwarder`; a simulated one, where each wait may end in a crash, is in
+``tests/faults``.
 """
 
 import logging
@@ -27,9 +28,9 @@ _TOGETHER: Final = 4
 IDLE_S: Final = 0.1
 """Seconds between two looks at journals that are not behind: fewer, larger transactions."""
 _SEEN_NS: Final = 5_000_000_000
-"""Nanoseconds after which a table without news says again where it is."""
-_TOLD_AT_ONCE: Final = 10
-"""Journals that are behind, of which this is said between two transactions of live ones."""
+"""Nanoseconds after which the place of a table without news is reported again."""
+_LAGS_AT_ONCE: Final = 10
+"""Journals that are behind, whose lag is reported between two transactions of live ones."""
 _SCAN_NS: Final = 2_000_000_000
 """Nanoseconds between looks for new journals."""
 _ASK_AGAIN_NS: Final = 60_000_000_000
@@ -266,7 +267,7 @@ class Forwarding:
         moved += await self._handed_over(floor, group.ready)
         late = [one for one in ones if one.is_late]
         moved += await self._caught_up(floor, late)
-        await self._told(floor, late)
+        await self._report_lag(floor, late)
         return moved
 
     async def _caught_up(self, floor: Floor, late: Sequence[_Sent]) -> int:
@@ -284,11 +285,11 @@ class Forwarding:
                 break
         return await self._handed_over(floor, group.ready, is_late=True)
 
-    async def _told(self, floor: Floor, late: Sequence[_Sent]) -> None:
-        """Say of some journals that wait for their turn how far their tables are: it is a lag."""
+    async def _report_lag(self, floor: Floor, late: Sequence[_Sent]) -> None:
+        """Report how far the tables are of some journals that wait for their turn."""
         now_ns = self._site.elapsed_ns()
         silent = [one for one in late if one.is_late and now_ns - one.seen_ns >= _SEEN_NS]
-        for one in [one for one in silent if one.path not in self._refused][:_TOLD_AT_ONCE]:
+        for one in [one for one in silent if one.path not in self._refused][:_LAGS_AT_ONCE]:
             try:
                 there = await self._site.last_place(one.path)
                 if await self._was_replaced(one):
