@@ -79,9 +79,8 @@ class Reader:
             TechnicianError: a network is missing or damaged.
         """
         classifier = load_network("reader")
-        finder, face = load_network("finder"), load_network("face")
-        confident_p = classifier.manifest["confident_p"]
-        return cls(finder, classifier, face, confident_p)
+        finder, face, letters = (load_network(name) for name in ("finder", "face", "letters"))
+        return cls(finder, classifier, face, classifier.manifest["confident_p"], letters)
 
     def in_languages(self, languages: Sequence[str]) -> "Reader":
         """Return a reader of decks whose letters are of these languages."""

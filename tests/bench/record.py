@@ -51,7 +51,7 @@ class Run(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
     commit: str = ""
     date: str = ""
     networks: str = ""
-    """SHA-256 of the three networks in the tree at that commit, where the figures rest on them."""
+    """SHA-256 of the networks in the tree at that commit, where the figures rest on them."""
     machine: str = ""
     note: str = ""
     claims: tuple[Claim, ...] = ()

@@ -177,9 +177,14 @@ def scores(rows: Sequence[Row], temperature: float) -> dict[str, Any]:
     """Return the shares of signs read rightly, and how many are sure and wrong, by deck."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        name = row[0].partition("@")[2] or row[0].partition(":")[2]
+        name = row[0].partition("@")[2] or f"sheet_{_ascii(row[0].partition(':')[2])}"
         groups.setdefault(name, []).append(row)
     return {name: _score(some, temperature) for name, some in groups.items()}
+
+
+def _ascii(name: str) -> str:
+    """Return a sheet's name as a manifest's key."""
+    return name if name.isascii() else f"of_{''.join(f'{ord(sign):x}' for sign in name[:3])}"
 
 
 def _score(rows: Sequence[Row], temperature: float) -> dict[str, float]:
