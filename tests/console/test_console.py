@@ -243,7 +243,7 @@ def test_a_card_that_was_never_shown_stays_a_back(browser: Browser, tmp_path: Pa
     journals = tmp_path / "journals"
     journals.mkdir()
     with Journal.create(journals / "bj-22.journal") as journal:
-        observe(table(journal, "BJ-22"), heard("plain")[:26])
+        observe(table(journal, "BJ-22"), heard("plain")[:27])
         with house(journals, tmp_path / "state") as own, screen(browser, own) as officer:
             own.staff()
             officer.sign_in("surveillance")

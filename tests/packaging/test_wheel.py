@@ -26,7 +26,7 @@ def test_every_module_and_data_file_is_in_the_wheel(installed: Installed) -> Non
     assert sorted(expected - inside) == []
     assert sorted(inside - expected) == []
     for name in (
-        "pitwatch/settlement/reconcile/reconciler.py",
+        "pitwatch/settlement/reckoning/reckoning.py",
         "pitwatch/server/report/style.css",
         "pitwatch/server/service/page/index.html",
         "pitwatch/server/demo/session/overhead.mp4",
