@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import ReaderFault, ShoeCardRead
-from settlement.reconcile.timing import CARRY_NS, MS
+from settlement.reconcile.timing import BETWEEN_CARDS_NS, CARRY_NS, MS
 
 _NO_CARD_LOST: Final = frozenset(
     {
@@ -31,9 +31,6 @@ LARGEST_GAP: Final = 12
 
 _UNHEARD_NS: Final = 1_000 * MS
 """A line is found dead only some time after the last byte that came through it."""
-
-_BETWEEN_CARDS_NS: Final = 300 * MS
-"""No hand draws two cards faster than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ class ShoeCount:
 
 def _again(last: ShoeCardRead, read: ShoeCardRead) -> bool:
     """Tell whether one card was read twice: by its number, or sooner than another can come."""
-    soon = (read.at or 0) - (last.at or 0) < _BETWEEN_CARDS_NS
+    soon = (read.at or 0) - (last.at or 0) < BETWEEN_CARDS_NS
     return last.draw == read.draw or soon
 
 

@@ -5,6 +5,9 @@ from typing import Final
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
 
+BETWEEN_CARDS_NS: Final = 300 * MS
+"""No hand deals two cards faster than this."""
+
 PATIENCE_NS: Final = 2_500 * MS
 """A draw waits this long before a card without a readable face is taken to be it."""
 

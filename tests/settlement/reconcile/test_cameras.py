@@ -213,8 +213,30 @@ def test_places_are_weighed_by_each_cameras_error() -> None:
 def test_a_card_beside_it_is_another() -> None:
     cameras = Cameras()
     cameras.sighted(sighted("camera:a", 1, spread_mm=1.5))
-    told = only(cameras.sighted(sighted("camera:b", 1, x_mm=19.7, spread_mm=1.5)))
+    beside = sighted("camera:b", 1, x_mm=19.7, spread_mm=1.5, card=Card("8S"))
+    told = only(cameras.sighted(beside))
     assert told.track == ("camera:b", 1)
+
+
+@pytest.mark.parametrize(("later_ms", "is_one"), [(0, True), (290, True), (310, False)])
+def test_a_face_that_two_cameras_see_come_at_once_is_one_card(later_ms: int, is_one: bool) -> None:
+    """One of them errs about its place; two cards are never dealt so fast."""
+    cameras = Cameras()
+    first = sighted("camera:a", 1, spread_mm=1.5)
+    cameras.sighted(first)
+    at = (first.at or 0) + later_ms * MS
+    other = only(cameras.sighted(sighted("camera:b", 1, at=at, x_mm=19.7, spread_mm=1.5)))
+    assert (other.track == ("camera:a", 1)) is is_one
+
+
+def test_two_like_faces_that_each_camera_sees_are_two_cards() -> None:
+    cameras = Cameras()
+    tracks = {
+        only(cameras.sighted(sighted(source, track, x_mm=x_mm))).track
+        for source in ("camera:a", "camera:b")
+        for track, x_mm in ((1, 0.0), (2, 20.0))
+    }
+    assert tracks == {("camera:a", 1), ("camera:a", 2)}
 
 
 def test_a_card_is_gone_when_both_say_so_or_one_has_waited() -> None:
