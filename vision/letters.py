@@ -23,7 +23,7 @@ from vision.patches import NUDGES_MM, RANK_OF, SUIT_OF, cut_patches, log_softmax
 from vision.sightings import CardReader, Sightings
 
 KINDS: Final = tuple(
-    (language, letters) for language, spoken in LANGUAGES.items() for letters in spoken.decks
+    (language, letters) for language, alphabet in LANGUAGES.items() for letters in alphabet.decks
 )
 """Every kind of deck: its language and its signs of ace, jack, queen and king. The first is the
 usual English one."""
@@ -60,7 +60,7 @@ _PRIOR: Final = np.array([ENGLISH_P, *[(1 - ENGLISH_P) / (len(KINDS) - 1)] * (le
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LanguageEvidence:
     """What the signs seen so far say of the deck.
 
     Attributes:
@@ -75,7 +75,9 @@ class Heard:
         default_factory=dict
     )
 
-    def with_cards(self, signs: Chances, votes: Chances, found_p: NDArray[np.float64]) -> "Heard":
+    def with_cards(
+        self, signs: Chances, votes: Chances, found_p: NDArray[np.float64]
+    ) -> "LanguageEvidence":
         """Add what cards show.
 
         Args:
@@ -90,7 +92,7 @@ class Heard:
             which, sure = (int(row.argmax()), bool(is_black)), float(row.max() * is_card)
             if which[0] != NO_SIGN and sure > (seen[which][0] if which in seen else 0.0):
                 seen[which] = sure, _likely(row, float(is_card))
-        return Heard(self.known, seen)
+        return LanguageEvidence(self.known, seen)
 
     @property
     def kinds(self) -> NDArray[np.float64]:
@@ -113,7 +115,7 @@ class Heard:
         return np.asarray(prior / prior.sum(), np.float64)
 
 
-NOTHING_HEARD: Final = Heard()
+NO_EVIDENCE: Final = LanguageEvidence()
 
 
 def _likely(signs: NDArray[np.float64], is_card: float) -> NDArray[np.float64]:
@@ -176,15 +178,15 @@ def _ranks(votes: Chances, signs: Chances, named: NDArray[np.int64]) -> Chances:
     return np.asarray(ranks / np.maximum(ranks.sum(1, keepdims=True), 1e-12), np.float64)
 
 
-class Settling:
-    """A reader that hears from picture to picture which language the decks in use have.
+class SessionReader:
+    """A reader that learns from picture to picture which language the decks in use have.
 
     Args:
         reader: reads single pictures.
     """
 
-    def __init__(self, reader: "Hearing") -> None:
-        self._reader, self._heard = reader, reader.heard
+    def __init__(self, reader: "LanguageReader") -> None:
+        self._reader, self._evidence = reader, reader.evidence
 
     @property
     def confident_p(self) -> float:
@@ -199,25 +201,25 @@ class Settling:
         region: Rect | None = None,
     ) -> Sightings:
         """Read a picture with what the earlier ones showed of the decks' language."""
-        seen, self._heard = self._reader.read_after(
-            self._heard, image, card_width_px=card_width_px, region=region
+        seen, self._evidence = self._reader.read_after(
+            self._evidence, image, card_width_px=card_width_px, region=region
         )
         return seen
 
 
-class Hearing(CardReader, Protocol):
-    """A reader of cards that hears which language a deck has."""
+class LanguageReader(CardReader, Protocol):
+    """A reader of cards that learns which language a deck has."""
 
     @property
-    def heard(self) -> Heard:
+    def evidence(self) -> LanguageEvidence:
         """What is known before the first picture."""
 
     def read_after(
         self,
-        heard: Heard,
+        evidence: LanguageEvidence,
         image: NDArray[np.uint8],
         *,
         card_width_px: float | None,
         region: Rect | None = None,
-    ) -> tuple[Sightings, Heard]:
+    ) -> tuple[Sightings, LanguageEvidence]:
         """Read a picture after others; return its cards, and what is known of the language then."""

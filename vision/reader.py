@@ -21,7 +21,7 @@ from vision.faces import Faces, read_faces, unread
 from vision.finder import NOMINAL_PX, Found, find, join
 from vision.indices import Indices
 from vision.joining import in_place, joined_map, joined_vote, unseen_corners
-from vision.letters import NOTHING_HEARD, Heard, Settling, by_language, signs_of
+from vision.letters import NO_EVIDENCE, LanguageEvidence, SessionReader, by_language, signs_of
 from vision.merging import explained, group, with_hands_settled, without_duplicates, without_print
 from vision.networks import Network, load_network
 from vision.patches import NUDGES_MM, read_indices, read_once
@@ -61,7 +61,7 @@ class Reader:
         face: reads whole faces; ``None`` before it is trained.
         confident_p: probability from which a card is certain; below it only its candidates count.
         letters: tells the letters of the world apart; ``None`` where every deck is English.
-        heard: what is known of the decks' language before a picture is seen.
+        evidence: what is known of the decks' language before a picture is seen.
     """
 
     finder: Network
@@ -69,7 +69,7 @@ class Reader:
     face: Network | None
     confident_p: float
     letters: Network | None = None
-    heard: Heard = NOTHING_HEARD
+    evidence: LanguageEvidence = NO_EVIDENCE
 
     @classmethod
     def load(cls) -> "Reader":
@@ -84,11 +84,11 @@ class Reader:
 
     def in_languages(self, languages: Sequence[str]) -> "Reader":
         """Return a reader of decks whose letters are of these languages."""
-        return replace(self, heard=Heard(frozenset(languages)))
+        return replace(self, evidence=LanguageEvidence(frozenset(languages)))
 
     def for_session(self) -> CardReader:
-        """Return a reader of pictures of one table, which keeps what it heard of the language."""
-        return Settling(self)
+        """Return a reader of pictures of one table, which learns their language."""
+        return SessionReader(self)
 
     def read(
         self,
@@ -105,43 +105,49 @@ class Reader:
                 searches for cards of any size.
             region: ``x, y, w, h``, the part to read; sightings are placed in the whole picture.
         """
-        return self.read_after(self.heard, image_bgr, card_width_px=card_width_px, region=region)[0]
+        return self.read_after(
+            self.evidence, image_bgr, card_width_px=card_width_px, region=region
+        )[0]
 
     def read_after(
         self,
-        heard: Heard,
+        evidence: LanguageEvidence,
         image: NDArray[np.uint8],
         *,
         card_width_px: float | None,
         region: Rect | None = None,
-    ) -> tuple[Sightings, Heard]:
+    ) -> tuple[Sightings, LanguageEvidence]:
         """Read a picture after others; return its cards, and what is known of the language then."""
         rect = region or (0, 0, image.shape[1], image.shape[0])
         x, y, width, height = rect
         if min(image[y : y + height, x : x + width].shape[:2]) < 2:
-            return nothing(), heard
-        seen, heard = self._read_light(heard, image, card_width_px, rect)
+            return nothing(), evidence
+        seen, evidence = self._read_light(evidence, image, card_width_px, rect)
         if not self._dark_possible(image, seen, card_width_px, rect):
-            return seen, heard
-        negative, after = self._read_light(heard, inverted(image), card_width_px, rect)
+            return seen, evidence
+        negative, after = self._read_light(evidence, inverted(image), card_width_px, rect)
         both = joined(seen, negative, self.confident_p)
-        return both, heard if both is seen else after
+        return both, evidence if both is seen else after
 
     def _read_light(
-        self, heard: Heard, image_bgr: NDArray[np.uint8], card_width_px: float | None, region: Rect
-    ) -> tuple[Sightings, Heard]:
+        self,
+        evidence: LanguageEvidence,
+        image_bgr: NDArray[np.uint8],
+        card_width_px: float | None,
+        region: Rect,
+    ) -> tuple[Sightings, LanguageEvidence]:
         """Read a picture for dark signs on light cards."""
         x, y, width, height = region
         part = image_bgr[y : y + height, x : x + width]
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         looks = self.read_found(image_bgr, found, aslant=card_width_px is None)
         votes = self.votes(looks, self.faces(image_bgr, looks))
-        if self.letters is not None and not heard.english and len(votes):
+        if self.letters is not None and not evidence.english and len(votes):
             overlap = self.classifier.manifest["calibration"]["corner_overlap"]
             signs = signs_of(self.letters, image_bgr, looks.indices, looks.cards, overlap)
-            heard = heard.with_cards(signs, votes, looks.found_p)
-            votes = by_language(votes, signs, heard.kinds)
-        return self.sightings(looks, votes), heard
+            evidence = evidence.with_cards(signs, votes, looks.found_p)
+            votes = by_language(votes, signs, evidence.kinds)
+        return self.sightings(looks, votes), evidence
 
     def _dark_possible(
         self,

@@ -11,7 +11,7 @@ from models.cards import DECK, Card
 from models.session import Lettering
 from vision.change import Rect
 from vision.languages import DE, LANGUAGES, NO_SIGN, SIGNS, TE
-from vision.letters import KINDS, NAMED, NOTHING_HEARD, Heard, Settling, by_language
+from vision.letters import KINDS, NAMED, NO_EVIDENCE, LanguageEvidence, SessionReader, by_language
 from vision.sightings import Sightings
 
 SURE = 0.998
@@ -36,27 +36,27 @@ def votes_for(*cards: str, p: float = 0.9995) -> NDArray[np.float64]:
     return rows
 
 
-def told(
-    heard: Heard, signs: NDArray[np.float64], votes: NDArray[np.float64]
-) -> tuple[list[str | None], Heard]:
-    """The cards called, ``None`` for one in doubt, and what was heard."""
-    heard = heard.with_cards(signs, votes, np.ones(len(votes)))
-    rows = by_language(votes, signs, heard.kinds)
+def called_after(
+    evidence: LanguageEvidence, signs: NDArray[np.float64], votes: NDArray[np.float64]
+) -> tuple[list[str | None], LanguageEvidence]:
+    """The cards called, ``None`` for one in doubt, and the evidence after them."""
+    evidence = evidence.with_cards(signs, votes, np.ones(len(votes)))
+    rows = by_language(votes, signs, evidence.kinds)
     assert np.allclose(rows.sum(1), 1)
     called = [str(DECK[int(row.argmax())]) if row.max() >= SURE else None for row in rows[:, :52]]
-    return called, heard
+    return called, evidence
 
 
 def test_an_english_deck_is_read_as_before() -> None:
     votes = votes_for("KS", "QH", "JC", "8D", "AS", "TD")
-    called, heard = told(NOTHING_HEARD, signs_of("K", "Q", "J", "8", "A", "T"), votes)
+    called, evidence = called_after(NO_EVIDENCE, signs_of("K", "Q", "J", "8", "A", "T"), votes)
     assert called == ["KS", "QH", "JC", "8D", "AS", "TD"]
-    assert heard.kinds[0] > SURE
+    assert evidence.kinds[0] > SURE
 
 
 def test_numbers_alone_are_called_whatever_the_language() -> None:
     votes = votes_for("8D", "3S")
-    assert told(NOTHING_HEARD, signs_of("8", "3"), votes)[0] == ["8D", "3S"]
+    assert called_after(NO_EVIDENCE, signs_of("8", "3"), votes)[0] == ["8D", "3S"]
 
 
 # The letters of a deck, what an English reader takes them for, and what they are.
@@ -74,10 +74,10 @@ FOREIGN = {
 def test_cards_of_each_language_are_called_once_its_letters_were_seen(language: str) -> None:
     letters, english, true = zip(*FOREIGN[language], strict=True)
     again = signs_of(*letters, *letters), votes_for(*english, *(_other(card) for card in english))
-    called, heard = told(NOTHING_HEARD, *again)
+    called, evidence = called_after(NO_EVIDENCE, *again)
     assert called[: len(true)] == list(true)
-    spoken = {KINDS[int(at)][0] for at in np.flatnonzero(heard.kinds > 0.01)}
-    assert language in spoken
+    possible = {KINDS[int(at)][0] for at in np.flatnonzero(evidence.kinds > 0.01)}
+    assert language in possible
 
 
 def _other(card: str) -> str:
@@ -87,36 +87,36 @@ def _other(card: str) -> str:
 @pytest.mark.parametrize("language", FOREIGN)
 def test_a_letter_seen_once_is_never_called_as_another_rank(language: str) -> None:
     for letter, english, true in FOREIGN[language]:
-        (called,), _ = told(NOTHING_HEARD, signs_of(letter), votes_for(english))
+        (called,), _ = called_after(NO_EVIDENCE, signs_of(letter), votes_for(english))
         assert called in {None, true}, (letter, called)
 
 
 def test_a_v_is_a_jack_beside_an_r_and_a_queen_beside_an_h() -> None:
     votes = votes_for("JS", "JH", "KS", "KH")
-    alone, _ = told(NOTHING_HEARD, signs_of("V", "V"), votes_for("JS", "JH"))
+    alone, _ = called_after(NO_EVIDENCE, signs_of("V", "V"), votes_for("JS", "JH"))
     assert alone == [None, None]
-    assert told(NOTHING_HEARD, signs_of("V", "V", "R", "R"), votes)[0][:2] == ["JS", "JH"]
-    assert told(NOTHING_HEARD, signs_of("V", "V", "H", "H"), votes)[0][:2] == ["QS", "QH"]
+    assert called_after(NO_EVIDENCE, signs_of("V", "V", "R", "R"), votes)[0][:2] == ["JS", "JH"]
+    assert called_after(NO_EVIDENCE, signs_of("V", "V", "H", "H"), votes)[0][:2] == ["QS", "QH"]
 
 
 def test_a_known_language_needs_no_letter_seen_before() -> None:
-    french = Heard(frozenset({"french"}))
-    assert told(french, signs_of("V"), votes_for("7S"))[0] == ["JS"]
-    english = Heard(frozenset({"english"}))
-    assert told(english, signs_of("B", p=0.9), votes_for("8S"))[0] == ["8S"]
+    french = LanguageEvidence(frozenset({"french"}))
+    assert called_after(french, signs_of("V"), votes_for("7S"))[0] == ["JS"]
+    english = LanguageEvidence(frozenset({"english"}))
+    assert called_after(english, signs_of("B", p=0.9), votes_for("8S"))[0] == ["8S"]
 
 
 def test_what_may_be_no_card_says_little_of_the_language() -> None:
-    writing = NOTHING_HEARD.with_cards(signs_of("D"), votes_for("QS"), np.array([0.05]))
-    card = NOTHING_HEARD.with_cards(signs_of("D"), votes_for("QS"), np.array([1.0]))
+    writing = NO_EVIDENCE.with_cards(signs_of("D"), votes_for("QS"), np.array([0.05]))
+    card = NO_EVIDENCE.with_cards(signs_of("D"), votes_for("QS"), np.array([1.0]))
     assert card.kinds[0] < 0.2 < 0.9 < writing.kinds[0]
 
 
 def test_looks_at_one_sign_share_their_errors() -> None:
-    signs, votes, once = signs_of("D"), votes_for("QS"), NOTHING_HEARD
+    signs, votes, once = signs_of("D"), votes_for("QS"), NO_EVIDENCE
     for _ in range(20):
         once = once.with_cards(signs, votes, np.ones(1))
-    first = NOTHING_HEARD.with_cards(signs, votes, np.ones(1))
+    first = NO_EVIDENCE.with_cards(signs, votes, np.ones(1))
     assert np.allclose(once.kinds, first.kinds)
 
 
@@ -129,25 +129,25 @@ def test_every_language_names_thirteen_ranks() -> None:
 
 
 class Spoken:
-    """A reader that is told what it hears."""
+    """A reader whose signs are given."""
 
     confident_p = SURE
-    heard = NOTHING_HEARD
+    evidence = NO_EVIDENCE
 
     def __init__(self, letters: Sequence[str]) -> None:
         self._letters = list(letters)
-        self.before: list[Heard] = []
+        self.before: list[LanguageEvidence] = []
 
     def read_after(
         self,
-        heard: Heard,
+        evidence: LanguageEvidence,
         image: NDArray[np.uint8],
         *,
         card_width_px: float | None,
         region: Rect | None = None,
-    ) -> tuple[Sightings, Heard]:
-        self.before.append(heard)
-        after = heard.with_cards(signs_of(self._letters.pop(0)), votes_for("QS"), np.ones(1))
+    ) -> tuple[Sightings, LanguageEvidence]:
+        self.before.append(evidence)
+        after = evidence.with_cards(signs_of(self._letters.pop(0)), votes_for("QS"), np.ones(1))
         seen = Sightings(
             np.zeros((0, 4, 2), np.float32),
             np.zeros(0, bool),
@@ -163,16 +163,16 @@ class Spoken:
         card_width_px: float | None,
         region: Rect | None = None,
     ) -> Sightings:
-        return self.read_after(self.heard, image, card_width_px=card_width_px)[0]
+        return self.read_after(self.evidence, image, card_width_px=card_width_px)[0]
 
 
 def test_a_session_remembers_the_letters_of_earlier_pictures() -> None:
     reader = Spoken("DVR")
-    session = Settling(reader)
+    session = SessionReader(reader)
     for _ in range(3):
         session.read(np.zeros((4, 4, 3), np.uint8), card_width_px=None)
-    assert [len(heard.signs) for heard in reader.before] == [0, 1, 2]
-    assert reader.heard is NOTHING_HEARD
+    assert [len(evidence.signs) for evidence in reader.before] == [0, 1, 2]
+    assert reader.evidence is NO_EVIDENCE
 
 
 def test_a_session_may_name_every_language_that_can_be_read() -> None:
