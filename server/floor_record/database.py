@@ -326,11 +326,13 @@ def migrate(url: str, revision: str = "head") -> None:
     """Create the floor record, or bring it to this version or to a named revision.
 
     Raises:
-        InstallerError: the address is invalid, or its user may not do this.
+        InstallerError: the address is invalid, its user may not do this, or the database does not
+            store text as UTF-8.
         FloorDown: the database cannot be reached.
     """
     with named(shown(url)):
         connection = _connected(url)
+        _check_encoding(connection, shown(url))
         connection.autocommit = False
     with named(shown(url)), connection:
         engine = create_engine(
@@ -341,6 +343,18 @@ def migrate(url: str, revision: str = "head") -> None:
         with engine.begin() as opened:
             config.attributes["connection"] = opened
             command.upgrade(config, revision)
+
+
+def _check_encoding(connection: psycopg.Connection[Any], where: str) -> None:
+    """Check that every entry's text can be stored and read as text."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        connection.close()
+        raise InstallerError(
+            f"expected a database with encoding UTF8, found {encoding}",
+            where=where,
+            way_out="Create it with ENCODING 'UTF8' TEMPLATE template0, as in docs/floor.md",
+        )
 
 
 def _connected(url: str) -> psycopg.Connection[Any]:

@@ -399,6 +399,15 @@ def test_a_floor_of_the_first_version_is_upgraded_while_tables_run(
     assert names == [("t",), ("t-2",)]
 
 
+def test_a_database_that_does_not_store_utf8_is_refused(site: FloorSite) -> None:
+    name = f"{site.name}_ascii"
+    how = "ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+    with psycopg.connect(site.cluster.url("postgres", NO_ROOT), autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name} {how}".encode())
+    with pytest.raises(InstallerError, match="expected a database with encoding UTF8, found SQL_"):
+        migrate(site.cluster.url(name, NO_ROOT))
+
+
 def test_an_older_version_does_not_make_the_rows_of_a_newer_one_its_own(
     site: FloorSite, evening: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
