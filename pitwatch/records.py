@@ -17,7 +17,8 @@ from server.process.stopwatch import Stopwatch
 from server.table.replay import Replayed, ReplayOptions
 from server.table.replay import replay as play_again
 from stream.clock import elapsed_ns
-from stream.journal import Journal, UnknownEvent, read_journal
+from stream.journal import Journal
+from stream.reading import UnknownEvent, read_journal
 from vision.reader import Reader
 
 FileName: TypeAlias = str | PathLike[str]

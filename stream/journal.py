@@ -10,42 +10,37 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Generic, NamedTuple, Self, TypeVar
+from typing import Final, Generic, Self
 
 import msgspec
 
-from models.decode import decode_event
-from models.errors import InputRefused, TechnicianError
+from models.errors import TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
+from stream.chaining import E, chained
 from stream.checkpoints import Checkpoint, SendCheckpoint
 from stream.clock import Clock
-from stream.files import JournalFiles, followed, sync_folder
-from stream.identity import Identity, new_identity
-from stream.seal import Seal, break_seal, has_seal, put_back, write_seal
+from stream.files import JournalFiles, followed
+from stream.identity import new_identity
+from stream.opening import Opening, check_table, put_new, to_compare
+from stream.reading import UnknownEvent, events_in, last_in
+from stream.seal import Seal, write_seal
 from stream.signing import Signer
 from stream.sole import Sole
 from stream.store import (
     SCHEMA_VERSION,
-    at_rest,
-    check_kind,
     connected,
-    damaged,
     founded,
     identity_of,
-    keeper_of,
     log_copied,
     log_emptied,
     one_line,
     transaction,
     upgrade,
     version_of,
-    written_in,
 )
-from stream.upcasting import upcast
 from stream.verifying import (
     GENESIS,
     AnotherJournal,
@@ -53,60 +48,25 @@ from stream.verifying import (
     Place,
     TailFound,
     Verified,
-    check_same,
     link,
     verified,
     verify_journal,
 )
 from stream.watching import Loss, Watch
-from stream.write_ahead import begin_log
 
 __all__ = [
     "AnotherJournal",
     "Checkpoints",
-    "Entry",
     "Journal",
     "Place",
     "TailFound",
-    "UnknownEvent",
     "Verified",
-    "chained",
-    "entries_after",
-    "event_of",
-    "holds",
-    "journal_id",
-    "journal_identity",
-    "last_place",
     "link",
-    "read_between",
-    "read_journal",
-    "read_on",
     "verify_journal",
 ]
 
 _LAST_READERS_MS: Final = 2_000
 """Milliseconds that a closing journal waits for readers in the middle of a page of entries."""
-
-_READ_AT_ONCE: Final = 500
-
-
-class UnknownEvent(msgspec.Struct, frozen=True):
-    """An event of a type unknown to this version, kept byte for byte."""
-
-    seq: int | None
-    type: str
-    body: bytes
-    """Its JSON as journalled."""
-
-
-class _Head(msgspec.Struct):
-    type: str
-
-
-_EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
-
-
-E = TypeVar("E", bound=Event | UnknownEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +116,7 @@ class Journal:
         self._path = path
         self._sole = sole
         self._checkpoints = checkpoints
-        self._seq, self._head = _last(connection)
+        self._seq, self._head = last_in(connection)
         self._signed_seq, self._signed_ns = _last_checkpoint(connection)
         self._sent_seq = self._signed_seq
         self._lost: Loss | None = None
@@ -186,11 +146,11 @@ class Journal:
         files = JournalFiles(path)
         files.check_vacant()
         sole = Sole(path)
-        opening = _Opening(path, entries=0)
+        opening = Opening(path, entries=0)
         try:
             files.check_vacant()
             with one_line(str(path)):
-                _found(path, new_identity(name or path.name, table))
+                put_new(path, new_identity(name or path.name, table))
                 opening.begin(was_sealed=True)
                 journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
                 journal._send(journal._checkpoint_now(0, GENESIS))
@@ -225,10 +185,10 @@ class Journal:
                 disk refuses it.
         """
         path = followed(path)
-        found = verify_journal(path, checkpoints=_to_compare(path, against), after=after)
-        _check_table(found.identity, table, str(path))
+        found = verify_journal(path, checkpoints=to_compare(path, against), after=after)
+        check_table(found.identity, table, str(path))
         sole = Sole(path)
-        opening = _Opening(path, found.entries)
+        opening = Opening(path, found.entries)
         try:
             with one_line(str(path)):
                 opening.begin(was_sealed=found.sealed)
@@ -328,7 +288,7 @@ class Journal:
             InputRefused: an entry of a known type does not match the format.
             TechnicianError: the file is damaged.
         """
-        return _read(self._connection, self._where, after_seq)
+        return events_in(self._connection, self._where, after_seq)
 
     def verify(self) -> Verified:
         """Check every entry, and the database pages.
@@ -494,299 +454,7 @@ class Journal:
         return "journal in memory" if self._path is None else str(self._path)
 
 
-def _check_table(identity: Identity | None, table: str | None, where: str) -> None:
-    own = None if identity is None else identity.table
-    if own is not None and table is not None and own != table:
-        raise TechnicianError(
-            f"the journal is table {own}'s, not {table}'s",
-            where=where,
-            way_out=f"Put table {table}'s own journal there, or name a new one",
-        )
-
-
-def _to_compare(
-    path: Path, against: Collection[Checkpoint] | None
-) -> Collection[Checkpoint] | None:
-    """Return the checkpoints that a start compares a journal with: of an empty one, its own.
-
-    A process that was killed as it created the journal sent no checkpoint of it. Putting an
-    empty journal in the place of another gains no more than removing that one.
-    """
-    try:
-        if not against or read_on(path, Place(), at_most=1)[0]:
-            return against
-    except (TechnicianError, InputRefused):
-        return against  # the verification reports what is wrong
-    own = journal_id(path)
-    return [one for one in against if one.identity.journal == own]
-
-
-def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
-    """Verify a journal's file and yield its events in order; write nothing.
-
-    Raises:
-        TechnicianError: it is missing or damaged; no event was yielded.
-        InputRefused: an entry of a known type does not match the format.
-    """
-    verify_journal(path)
-    with closing(at_rest(path)) as connection:
-        yield from _read(connection, str(path), 0)
-
-
-class Entry(NamedTuple):
-    """An entry as a journal stores it."""
-
-    seq: int
-    hash: bytes
-    body: bytes
-    version: int
-    """The version of the journal that wrote it."""
-
-
-def last_place(path: Path) -> Place:
-    """Return a journal's last entry and its hash, unverified, also while it is written.
-
-    Raises:
-        TechnicianError: it is missing, or is no journal.
-    """
-    with one_line(str(path)), closing(at_rest(path)) as connection:
-        check_kind(connection, str(path))
-        return Place(*_last(connection))
-
-
-def journal_id(path: Path) -> str | None:
-    """Return a journal's id; ``None`` for one of an older version, or where it cannot be read."""
-    try:
-        identity = journal_identity(path)
-    except TechnicianError:
-        return None
-    return None if identity is None else identity.journal
-
-
-def journal_identity(path: Path) -> Identity | None:
-    """Return a journal's identity; ``None`` for one of an older version.
-
-    Raises:
-        TechnicianError: it is missing, or is no journal.
-    """
-    with one_line(str(path)), closing(at_rest(path)) as connection:
-        check_kind(connection, str(path))
-        identified = identity_of(connection, str(path))
-    return None if identified is None else identified[1]
-
-
-def holds(path: Path, kind: str) -> bool:
-    """Return whether a journal has an entry of that type, without verifying it.
-
-    Raises:
-        TechnicianError: it cannot be read.
-    """
-    query = "SELECT 1 FROM entries WHERE instr(body, ?) > 0 LIMIT 1"
-    with one_line(str(path)), closing(at_rest(path)) as connection:
-        wanted = b'"type":' + msgspec.json.encode(kind)
-        return connection.execute(query, (wanted,)).fetchone() is not None
-
-
-def read_on(
-    path: Path, place: Place, at_most: int = _READ_AT_ONCE
-) -> tuple[tuple[AnyEvent | UnknownEvent, ...], Place]:
-    """Read and verify the next entries of a journal, also while it is written.
-
-    The file is open only during the call, so that its writer can close it in order.
-
-    Returns:
-        at most ``at_most`` events after ``place``, and the new place.
-
-    Raises:
-        AnotherJournal: the entry at ``place`` is not in it.
-        TechnicianError: it is missing, is no journal, or an entry does not follow the one before.
-        InputRefused: an entry of a known type does not match the format.
-    """
-    found, after = entries_after(path, place, at_most)
-    where = str(path)
-    return tuple(event_of(upcast(one.body, one.version), where, one.seq) for one in found), after
-
-
-def entries_after(
-    path: Path, place: Place, at_most: int = _READ_AT_ONCE
-) -> tuple[tuple[Entry, ...], Place]:
-    """Read and verify the next entries as they are stored; otherwise as :func:`read_on`."""
-    where = str(path)
-    query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
-    with one_line(where), closing(at_rest(path)) as connection:
-        check_kind(connection, where)
-        check_same(connection, where, place)
-        written = written_in(connection)
-        rows = connection.execute(query, (place.seq, at_most)).fetchall()
-    entries = []
-    for seq, stored, body in rows:
-        if not isinstance(body, bytes):
-            raise damaged(where, f"entry {seq} is not stored as bytes")
-        head = link(place.head, place.seq + 1, body)
-        if seq != place.seq + 1 or stored != head:
-            raise damaged(where, f"entry {place.seq + 1} is missing or does not match its hash")
-        place = Place(seq, head)
-        version = max(version for from_seq, version in written if from_seq <= seq)
-        entries.append(Entry(seq, head, body, version))
-    return tuple(entries), place
-
-
-def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | UnknownEvent, ...]:
-    """Read the entries after ``after_seq`` up to ``last_seq`` again, also while it is written.
-
-    They are not verified: for callers that verified them with :func:`read_on` before.
-
-    Raises:
-        TechnicianError: the journal is missing or damaged.
-        InputRefused: an entry of a known type does not match the format.
-    """
-    with one_line(str(path)), closing(at_rest(path)) as connection:
-        return tuple(
-            takewhile(
-                lambda event: event.seq is not None and event.seq <= last_seq,
-                _read(connection, str(path), after_seq),
-            )
-        )
-
-
-def _read(
-    connection: sqlite3.Connection, where: str, after_seq: int
-) -> Iterator[AnyEvent | UnknownEvent]:
-    query = "SELECT seq, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
-    with one_line(where):
-        written = written_in(connection)
-    while True:
-        with one_line(where):
-            rows = connection.execute(query, (after_seq, _READ_AT_ONCE)).fetchall()
-        for seq, body in rows:
-            version = max(version for from_seq, version in written if from_seq <= seq)
-            yield event_of(upcast(body, version), where, seq)
-        if len(rows) < _READ_AT_ONCE:
-            return
-        after_seq = rows[-1][0]
-
-
-def _found(path: Path, identity: Identity) -> None:
-    """Put an empty, sealed journal at ``path`` in one step: a kill leaves all of it or nothing."""
-    half = JournalFiles(path.with_name(f".{path.name}.new"))
-    half.remove()
-    founded(connected(str(half.main)), identity).close()
-    write_seal(half.main, Seal(0, GENESIS))
-    JournalFiles(path).remove_companions()
-    half.main.rename(path)
-    sync_folder(path.parent)
-
-
-class _Opening:
-    """The steps of opening a closed journal for writing; each can be undone."""
-
-    def __init__(self, path: Path, entries: int) -> None:
-        self._files = JournalFiles(path)
-        self._entries = entries
-        self._seal = b""
-        self._was_sealed = False
-        self._writer: sqlite3.Connection | None = None
-        self.keeper: sqlite3.Connection | None = None
-
-    @property
-    def writer(self) -> sqlite3.Connection:
-        """The writing connection, once it is open."""
-        assert self._writer is not None, "it has begun"
-        return self._writer
-
-    def begin(self, *, was_sealed: bool) -> None:
-        """Create the log, then remove the seal: a kill in between leaves both."""
-        path = self._files.main
-        self._was_sealed = was_sealed
-        if was_sealed:
-            begin_log(self._files)
-        self._seal = break_seal(path)
-        self._writer = connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
-        self._writer.execute("PRAGMA synchronous=FULL")
-        self.keeper = keeper_of(path)
-
-    def undo(self) -> None:
-        """Restore the files as they were found, where no entry was added."""
-        with suppress(sqlite3.Error, TechnicianError, OSError):
-            if not self._closed() or not self._was_sealed:
-                return
-            if self._seal:
-                put_back(self._files.main, self._seal)
-            if has_seal(self._files.main):
-                self._files.remove_log()
-
-    def _closed(self) -> bool:
-        """Close every connection, keeping the log; return whether no entry was added."""
-        if self._writer is None:
-            return True
-        if self.keeper is None:
-            self.keeper = keeper_of(self._files.main)
-        with closing(self.keeper), closing(self._writer):
-            return _last(self._writer)[0] == self._entries
-
-
-def chained(
-    events: Iterable[E], place: Place
-) -> tuple[tuple[E, ...], list[tuple[int, bytes, bytes]]]:
-    """Number events after ``place``; return them, and number, hash and JSON of each."""
-    seq, head = place.seq, place.head
-    numbered, rows = [], []
-    for event in events:
-        seq += 1
-        numbered.append(_numbered(event, seq))
-        body = _body(numbered[-1])
-        head = link(head, seq, body)
-        rows.append((seq, head, body))
-    return tuple(numbered), rows
-
-
-def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:
-    query = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1"
-    row: tuple[int, bytes] | None = connection.execute(query).fetchone()
-    return row or (0, GENESIS)
-
-
 def _last_checkpoint(connection: sqlite3.Connection) -> tuple[int, int]:
     query = "SELECT seq, at FROM checkpoints ORDER BY seq DESC LIMIT 1"
     row: tuple[int, int] | None = connection.execute(query).fetchone()
     return row or (0, 0)
-
-
-def _numbered(event: E, seq: int) -> E:
-    if not isinstance(event, UnknownEvent):
-        return msgspec.structs.replace(event, seq=seq)
-    tree = msgspec.json.decode(event.body) | {"seq": seq}
-    return msgspec.structs.replace(event, seq=seq, body=msgspec.json.encode(tree))
-
-
-def _body(event: Event | UnknownEvent) -> bytes:
-    return event.body if isinstance(event, UnknownEvent) else msgspec.json.encode(event)
-
-
-def event_of(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
-    """Decode an entry's JSON; ``where`` and ``seq`` only serve the error message.
-
-    Raises:
-        InputRefused: it is of a known type and does not match the format.
-    """
-    event = _as_written(body)
-    if event is not None:
-        return event
-    try:
-        return decode_event(body, where, seq)
-    except InputRefused as refused:
-        if refused.field != "type":
-            raise
-        return UnknownEvent(seq, msgspec.json.decode(body, type=_Head).type, body)
-
-
-def _as_written(body: bytes) -> AnyEvent | None:
-    """Return an event whose JSON is exactly as this version writes it; ``None`` for any other.
-
-    Such JSON repeats no field. Skipping that check halves the time.
-    """
-    try:
-        event = _EVENT.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-    return event if msgspec.json.encode(event) == body else None

@@ -232,7 +232,7 @@ def keeper_of(path: Path) -> sqlite3.Connection:
     SQLite removes the log with the last writing connection. A file without seal and log would look
     like one whose log somebody removed.
     """
-    keeper = _opened(path, "mode=ro")
+    keeper = in_play(path)
     keeper.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return keeper
 
@@ -252,7 +252,7 @@ def at_rest(path: Path) -> sqlite3.Connection:
     if not files.log_bytes:
         return _opened(path, "mode=ro&immutable=1")
     if files.log_index.exists():
-        return _opened(path, "mode=ro")
+        return in_play(path)
     with tempfile.TemporaryDirectory(prefix="pitwatch-") as folder:
         copy = JournalFiles(Path(folder) / path.name)
         shutil.copyfile(files.log, copy.log)
@@ -260,6 +260,11 @@ def at_rest(path: Path) -> sqlite3.Connection:
         connection = _opened(copy.main, "mode=ro")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log too
         return connection
+
+
+def in_play(path: Path) -> sqlite3.Connection:
+    """Open a journal beside its writer for reading alone; its log and the log's index exist."""
+    return _opened(path, "mode=ro")
 
 
 def _opened(path: Path, how: str) -> sqlite3.Connection:

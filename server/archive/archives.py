@@ -35,7 +35,7 @@ from models.errors import OperatorError, TechnicianError
 from models.judgements import AnyEvent
 from server.archive.decided_journal import DECISION, with_decisions
 from server.archive.unreadable import readable, unreadable, without_parquet
-from stream.journal import UnknownEvent, holds, read_journal
+from stream.reading import UnknownEvent, holds, read_journal
 from stream.recording import SESSION_FILE
 
 if TYPE_CHECKING:

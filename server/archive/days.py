@@ -5,7 +5,8 @@ from datetime import date, time, timedelta
 from pathlib import Path
 
 from models.house import House
-from stream.journal import Place, UnknownEvent, read_on
+from stream.journal import Place
+from stream.reading import UnknownEvent, read_on
 
 
 @dataclass(frozen=True, slots=True)

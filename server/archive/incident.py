@@ -36,7 +36,7 @@ from server.archive.clips import Clips
 from server.archive.incident_recorded import HASHES, Cut, Ranged, cut, proofs
 from server.table.recorder import hold_file
 from stream.excerpt import Excerpt, excerpt, excerpts
-from stream.journal import UnknownEvent, read_journal
+from stream.reading import UnknownEvent, read_journal
 from stream.recorded import hashed_in
 from stream.recording import SESSION_FILE, read_capture, read_description
 from stream.signing import Signer

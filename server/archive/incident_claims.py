@@ -19,7 +19,7 @@ from server.archive.incident import EVENTS, PROOF, Manifest, end_ns
 from server.archive.incident_recorded import FOLDER, HASHES
 from server.archive.incident_recordings import Differs, Recording, proven_entries, unproven
 from stream.excerpt import Proof
-from stream.journal import UnknownEvent, event_of
+from stream.reading import UnknownEvent, event_of
 from stream.recording import SESSION_FILE
 from stream.verifying import found_tail
 

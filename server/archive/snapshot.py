@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from devices.cameras.footage import utc
 from models.errors import PitwatchError, TechnicianError
 from server.archive.clips import Clips
-from stream.journal import Place, read_on, verify_journal
+from stream.journal import Place, verify_journal
+from stream.reading import read_on
 from stream.signing import Signer, is_digest_signed
 from vision.crops import as_png, decoded
 

@@ -19,7 +19,7 @@ from server.readmodel.index import Index, Sought
 from server.readmodel.session import Session
 from server.readmodel.session_journal import FileJournal
 from server.readmodel.views import Row
-from stream.journal import read_journal
+from stream.reading import read_journal
 
 _AT_ONCE: Final = 5000
 

@@ -22,7 +22,8 @@ from server.house.wording import place
 from server.process.terminal import print_json, screen
 from server.table.resolving import decide
 from stream.clock import HostClock
-from stream.journal import Checkpoints, UnknownEvent, read_journal
+from stream.journal import Checkpoints
+from stream.reading import UnknownEvent, read_journal
 from stream.signing import Signer
 
 _IN_WORDS: Final = re.compile(

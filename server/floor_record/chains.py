@@ -19,7 +19,8 @@ from server.floor_record.decisions import DecisionSent
 from server.floor_record.link import Link
 from server.table.resolving import Handed
 from stream.clock import elapsed_ns
-from stream.journal import Entry, Place, UnknownEvent, event_of, link
+from stream.journal import Place, link
+from stream.reading import Entry, UnknownEvent, event_of
 from stream.upcasting import upcast
 
 _LINKS: Final = 4

@@ -18,7 +18,8 @@ from models.errors import InstallerError, OperatorError, TechnicianError
 from server.archive.days import Begun
 from stream.clock import elapsed_ns
 from stream.identity import Identity
-from stream.journal import Entry, Place, link
+from stream.journal import Place, link
+from stream.reading import Entry
 
 FORWARDER: Final = "pitwatch_forwarder"
 SERVICE: Final = "pitwatch_service"

@@ -21,7 +21,7 @@ from server.floor_record.link import Link
 from server.table.resolving import Handed, decide
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
-from stream.journal import journal_identity, last_place
+from stream.reading import journal_identity, last_place
 from stream.seal import has_seal
 from stream.store import waiting
 

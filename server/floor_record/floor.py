@@ -25,7 +25,7 @@ from server.readmodel.index import ENDLESS, Sought
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from stream.clock import elapsed_ns
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 _STATES_NS: Final = 1_000_000_000
 """Nanoseconds between two looks at what tables say of themselves."""

@@ -28,7 +28,7 @@ from server.readmodel.floor import made_by
 from server.readmodel.index import KINDS
 from server.readmodel.session import Session
 from stream.clock import elapsed_ns
-from stream.journal import Entry
+from stream.reading import Entry
 
 LOCK: Final = 0x7069_7466_6F6C_6421
 """The number of the lock, PostgreSQL's way to name one."""

@@ -6,13 +6,14 @@ What it decides is in :mod:`server.floor_record.forwarding`.
 
 import os
 import random
+import resource
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from models.house import House
 from server.archive.days import Begun, begun
@@ -22,9 +23,10 @@ from server.floor_record.site import Stamp
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
 from stream.identity import Identity
-from stream.journal import (
+from stream.journal import Place
+from stream.reading import (
     Entry,
-    Place,
+    JournalReader,
     entries_after,
     event_of,
     journal_identity,
@@ -32,6 +34,9 @@ from stream.journal import (
 )
 
 T = TypeVar("T")
+
+_OPEN_AT_MOST: Final = 1_000
+"""Journals kept open at a time, where the process may open six times as many files."""
 
 
 class Forwarder:
@@ -74,6 +79,8 @@ class _Host:
     house: House
     url: str = ""
     is_over_there: Callable[[], bool] = bool
+    readers: dict[Path, JournalReader] = field(default_factory=dict)
+    """Of journals that were read, the one read last at the end."""
 
     def elapsed_ns(self) -> int:
         return elapsed_ns()
@@ -96,7 +103,10 @@ class _Host:
             yield _Session(floor)
 
     async def journals(self) -> list[Path]:
-        return journals_in(self.names)
+        found = journals_in(self.names)
+        for gone in self.readers.keys() - set(found):
+            self.readers.pop(gone).close()
+        return found
 
     async def identity(self, path: Path) -> Identity | None:
         return journal_identity(path)
@@ -117,7 +127,11 @@ class _Host:
     async def entries_after(
         self, path: Path, place: Place, at_most: int
     ) -> tuple[tuple[Entry, ...], Place]:
-        return entries_after(path, place, at_most)
+        reader = self.readers.pop(path, None) or JournalReader(path)
+        self.readers[path] = reader
+        if len(self.readers) > _open_at_most():
+            self.readers.pop(next(iter(self.readers))).close()
+        return reader.entries_after(place, at_most)
 
     async def last_place(self, path: Path) -> Place:
         return last_place(path)
@@ -145,6 +159,13 @@ def _size_and_time(file: str) -> tuple[int, int]:
     except FileNotFoundError:
         return 0, 0
     return found.st_size, found.st_mtime_ns
+
+
+@cache
+def _open_at_most() -> int:
+    """Return how many journals may be open: three files each, half of those allowed in all."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _OPEN_AT_MOST if allowed < 0 else min(_OPEN_AT_MOST, allowed // 6)
 
 
 @lru_cache(10_000)

@@ -19,7 +19,8 @@ from models.errors import OperatorError, PitwatchError, TechnicianError
 from server.floor_record.database import Chain, FloorDown, Parcel
 from server.floor_record.site import Floor, Site, Stamp
 from stream.identity import Identity
-from stream.journal import AnotherJournal, Entry, Place
+from stream.journal import AnotherJournal, Place
+from stream.reading import Entry
 
 AT_ONCE: Final = 500
 """Entries that are read of a journal at once. One that has as many is behind."""

@@ -12,9 +12,11 @@ from models.events import Event
 from models.judgements import AnyEvent
 from server.floor_record.database import FloorDown
 from server.floor_record.link import Link
+from stream.chaining import chained
 from stream.checkpoints import Checkpoint
 from stream.identity import Identity, new_identity
-from stream.journal import Checkpoints, Place, UnknownEvent, chained, event_of
+from stream.journal import Checkpoints, Place
+from stream.reading import UnknownEvent, event_of
 
 _ALONE: Final = 0x7069_7470_6F70_6C21
 """The number of the lock for changes of accounts."""

@@ -8,7 +8,8 @@ from typing import Protocol, TypeAlias
 from server.archive.days import Begun
 from server.floor_record.database import Chain, Parcel
 from stream.identity import Identity
-from stream.journal import Entry, Place
+from stream.journal import Place
+from stream.reading import Entry
 
 Stamp: TypeAlias = tuple[int, ...]
 """The state of a journal's files: another one after each change."""

@@ -19,7 +19,7 @@ from models.errors import TechnicianError
 from models.events import CardPlace, Decision, Event
 from models.judgements import AnyEvent
 from server.readmodel.own_journal import OwnJournal
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 CASES_FILE: Final = "cases.journal"
 _LOOK_S: Final = 0.5

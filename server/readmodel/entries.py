@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
 from server.readmodel.redaction import Hidden, plain, redacted
 from settlement.phases import Phase
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 KEPT: Final = 512
 """Last events of a session that are kept ready for live viewers. Not measured."""

@@ -17,7 +17,8 @@ from server.readmodel.session import Session
 from server.readmodel.session_journal import FileJournal
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
-from stream.journal import AnotherJournal, Place, UnknownEvent, journal_id, read_on
+from stream.journal import AnotherJournal, Place
+from stream.reading import UnknownEvent, journal_id, read_on
 
 AT_ONCE: Final = 200
 """Entries of a journal that are read before others get their turn."""

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from models.events import Event
 from models.judgements import AnyEvent
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 E = TypeVar("E", bound=Event)
 

@@ -32,7 +32,7 @@ from models.judgements import (
     Violation,
 )
 from server.readmodel.views import HandRow, ReviewRow, RoundRow, Row, ViolationRow
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 Hidden: TypeAlias = frozenset[Dealt]
 """The places of a round with a card that lay face down and was never turned up."""

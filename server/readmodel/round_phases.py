@@ -8,7 +8,7 @@ import msgspec
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from settlement.phases import Phase, RoundPhases
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 _AT_ONCE: Final = 500
 """Entries read at a time: a round's last entry may be a decision made days later."""

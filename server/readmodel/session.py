@@ -24,7 +24,8 @@ from server.readmodel.views import (
     Trouble,
 )
 from settlement.phases import Phase, RoundPhases
-from stream.journal import Place, UnknownEvent
+from stream.journal import Place
+from stream.reading import UnknownEvent
 
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,8 @@ from typing import Protocol, TypeAlias
 from models.events import ReviewResolved
 from models.judgements import AnyEvent
 from server.table.resolving import Handed, decide
-from stream.journal import Place, UnknownEvent, last_place, read_between, read_on
+from stream.journal import Place
+from stream.reading import UnknownEvent, last_place, read_between, read_on
 from stream.seal import has_seal
 from stream.store import waiting
 

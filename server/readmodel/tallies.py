@@ -21,7 +21,8 @@ from models.events import (
 )
 from models.judgements import AnyEvent
 from server.readmodel.session import Session
-from stream.journal import Place, UnknownEvent
+from stream.journal import Place
+from stream.reading import UnknownEvent
 
 MINUTE_NS: Final = 60_000_000_000
 AT_ONCE: Final = 20_000

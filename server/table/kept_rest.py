@@ -30,7 +30,8 @@ from settlement.reckoning import Dealing
 from settlement.rulebooks import rules_hash
 from stream.checkpoints import Checkpoint
 from stream.files import JournalFiles
-from stream.journal import AnotherJournal, Checkpoints, Journal, Place, journal_id
+from stream.journal import AnotherJournal, Checkpoints, Journal, Place
+from stream.reading import journal_id
 from stream.signing import Signer, is_digest_signed
 
 _PURPOSE: Final = "rest"

@@ -27,7 +27,7 @@ from server.table.kept_book import KeptBook
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 E = TypeVar("E", bound=Event)
 

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from models.errors import TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 
 E = TypeVar("E", bound=Event)
 

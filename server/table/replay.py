@@ -22,7 +22,8 @@ from server.table.sources import Given, Link, Recording, open_recording, play
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
 from stream.clock import Clock, ReplayClock
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 from stream.recording import SESSION_FILE
 from stream.replay import Timed, paced
 from vision.change import Rect

@@ -15,7 +15,8 @@ from models.rulebook import Rulebook
 from server.house.rulebooks import as_stated, cited
 from server.table.decision_requests import hand_in
 from server.table.settlement_book import SettlementBook
-from stream.journal import Checkpoints, Journal, UnknownEvent
+from stream.journal import Checkpoints, Journal
+from stream.reading import UnknownEvent
 
 By: TypeAlias = Literal["table", "journal"]
 

@@ -16,7 +16,8 @@ from server.table.pipeline import Pipeline
 from server.table.rest import Rest
 from server.table.resume import Past
 from server.table.status import KeptStanding, Standing
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 
 
 @dataclass(frozen=True, slots=True)

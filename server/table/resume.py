@@ -32,7 +32,8 @@ from server.table.kept_rest import KeptRest
 from server.table.pipeline import STEP_NS, Pipeline
 from server.table.record import TableRecord
 from server.table.rest import Rest, RestReading
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 
 _MS: Final = 1_000_000
 _LONGEST_NS: Final = 600_000 * _MS

@@ -27,7 +27,7 @@ from settlement.reconcile import (
     voided,
     with_reviews,
 )
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 Append: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 """Appends events to the journal and returns them with their ``seq``."""

@@ -16,7 +16,7 @@ from server.table.round_starts import RoundStart
 from settlement.engine import Engine
 from settlement.engine_state import EngineState
 from settlement.ledger import post
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 
 @dataclass(slots=True)

@@ -35,9 +35,10 @@ from models.events import AnyFact
 from server.archive.days import Begun
 from server.floor_record.database import FloorDatabase
 from simulation.house import house
+from stream.chaining import chained
 from stream.clock import elapsed_ns
 from stream.identity import Identity
-from stream.journal import Journal, Place, chained
+from stream.journal import Journal, Place
 from tests.bench.floor_record import forwarded, write_journals
 from tests.bench.record import Claim, add_option, record
 from tests.bench.settlement_speed import RULEBOOK, dealt

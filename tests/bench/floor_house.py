@@ -32,7 +32,8 @@ from websockets.sync.client import connect
 
 from server.floor_record.database import FloorDatabase
 from stream.clock import elapsed_ns
-from stream.journal import Journal, Place, entries_after
+from stream.journal import Journal, Place
+from stream.reading import entries_after
 from tests.bench.floor_fanout import some_facts, started
 from tests.bench.floor_record import write_journals
 from tests.bench.record import Claim, add_option, record

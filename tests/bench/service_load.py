@@ -29,7 +29,8 @@ from msgspec.structs import replace
 
 from models.events import Event
 from models.judgements import AnyEvent, RoundSettled
-from stream.journal import Journal, UnknownEvent, read_journal
+from stream.journal import Journal
+from stream.reading import UnknownEvent, read_journal
 from tests.server.service.house import play, token_for
 
 _LIMIT_MS = 250

@@ -17,7 +17,8 @@ from server.service.access.people import TwoPeople
 from server.service.access.totp import code_of, step_at
 from server.table.pipeline import Pipeline
 from stream.clock import HostClock
-from stream.journal import Journal, read_journal
+from stream.journal import Journal
+from stream.reading import read_journal
 from tests.console.busy_floor import shifted
 from tests.console.looking import Screen, screen
 from tests.golden.sessions import Heard, heard

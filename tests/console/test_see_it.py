@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import expect
 
 from models.events import CardDealt, CardSighted, PaymentMade
-from stream.journal import read_journal
+from stream.reading import read_journal
 from tests.console.looking import Screen
 from tests.server.service.house import House
 

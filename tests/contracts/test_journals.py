@@ -10,7 +10,8 @@ from models.cards import Card
 from models.errors import InputRefused
 from models.events import CardDealt, CardSighted, ReaderFault, RoundClosed, RoundOpened
 from models.judgements import AnyEvent, LedgerPosted
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 
 MAKERS: dict[str, Callable[[Path], Journal]] = {
     "file": lambda folder: Journal.create(folder / "table.journal"),

@@ -17,7 +17,8 @@ from models.events import RoundOpened
 from server.integration.store import RelayStore
 from server.table.sending import Sender, target_at
 from stream.clock import SimulatedClock
-from stream.journal import Checkpoints, Journal, read_journal, verify_journal
+from stream.journal import Checkpoints, Journal, verify_journal
+from stream.reading import read_journal
 from tests.deploy.test_monitoring import BACKUP
 from tests.deploy.tools import DEPLOY, PITWATCH, run_program, sound, tool
 from tests.faults.test_disks import needs_mounts

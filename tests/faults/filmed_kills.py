@@ -29,7 +29,8 @@ from server.table.comparison import compare_sessions
 from server.table.playing import Playing, played
 from server.table.sources import Recording, open_recording
 from simulation.session import Settings, simulate
-from stream.journal import UnknownEvent, read_journal, verify_journal
+from stream.journal import verify_journal
+from stream.reading import UnknownEvent, read_journal
 from tests.server.live_tables import SETTINGS, Run
 
 _SEQ: Final = struct.Struct(">Q")

@@ -24,7 +24,8 @@ from typing import Final, TypeAlias
 from server.floor_record.forwarding import Forwarding
 from server.floor_record.site import Site
 from stream.clock import elapsed_ns
-from stream.journal import Entry, Place, link
+from stream.journal import Place, link
+from stream.reading import Entry
 from tests.faults.floor_hall import (
     ANSWER_S,
     ZOMBIE_S,

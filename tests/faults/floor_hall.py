@@ -14,7 +14,8 @@ from models.errors import PitwatchError, TechnicianError
 from server.archive.days import Begun
 from server.floor_record.database import Chain, FloorDown, Parcel
 from stream.identity import Identity
-from stream.journal import AnotherJournal, Entry, Place, link
+from stream.journal import AnotherJournal, Place, link
+from stream.reading import Entry
 from tests.faults.floor_model import FloorModel, Key
 from tests.faults.simulated import Hall, Wait
 

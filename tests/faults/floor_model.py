@@ -13,7 +13,8 @@ from models.errors import TechnicianError
 from server.archive.days import Begun
 from server.floor_record.database import Chain, Parcel
 from stream.identity import Identity
-from stream.journal import Entry, Place, link
+from stream.journal import Place, link
+from stream.reading import Entry
 
 Key: TypeAlias = tuple[str, int]
 """Table and epoch."""

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Final, TypeAlias
 
 from server.floor_record.database import Chain
-from stream.journal import Entry
+from stream.reading import Entry
 from tests.faults.floor_disasters import (
     AT_EACH_STEP,
     AT_ONCE,

@@ -45,7 +45,8 @@ from simulation.chips import VALUES
 from simulation.ideal import ideal_observations
 from simulation.session import START_NS, Settings, console_entries, prepare
 from simulation.wire import plate_reads, shoe_reads
-from stream.journal import UnknownEvent, read_journal, verify_journal
+from stream.journal import verify_journal
+from stream.reading import UnknownEvent, read_journal
 from stream.signing import Signer, read_public_key
 from stream.toml import to_toml
 from tests.faults.live_process import (

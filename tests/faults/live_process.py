@@ -43,7 +43,8 @@ from server.table.kept_rest import RestFile
 from server.table.live import LiveTable
 from simulation.ideal import CAMERA
 from stream.clock import HostClock
-from stream.journal import Checkpoints, Journal, UnknownEvent
+from stream.journal import Checkpoints, Journal
+from stream.reading import UnknownEvent
 from stream.signing import Signer
 from vision.change import Rect
 from vision.sightings import Sightings

@@ -31,7 +31,8 @@ from devices.transport import SerialTransport
 from models.cards import DECK
 from models.errors import TechnicianError
 from models.events import CameraFault, DeviceReturned, Observation, ReaderFault
-from stream.journal import Journal, read_journal, verify_journal
+from stream.journal import Journal, verify_journal
+from stream.reading import read_journal
 from tests.devices.camera_servers import RtspCamera, http_camera, mjpeg, mjpeg_part, rtsp_camera
 from tests.devices.live import LiveTable
 from tests.devices.wires import CUT_TAGS, START_TAGS, mark, tag_of

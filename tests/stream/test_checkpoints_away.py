@@ -15,7 +15,8 @@ from models.errors import OperatorError, TechnicianError
 from models.events import RoundOpened
 from stream.checkpoints import Checkpoint, Held, read_checkpoints, trusted
 from stream.clock import SimulatedClock
-from stream.journal import Checkpoints, Journal, read_journal, verify_journal
+from stream.journal import Checkpoints, Journal, verify_journal
+from stream.reading import read_journal
 from stream.seal import Seal, write_seal
 from stream.signing import Signer
 

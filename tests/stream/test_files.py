@@ -11,7 +11,8 @@ from models.errors import OperatorError, TechnicianError
 from models.events import RoundOpened
 from stream.copies import archive_journal, backup_journal, restore_journal, whole_journal
 from stream.identity import Identity
-from stream.journal import Journal, Place, read_between, read_on, verify_journal
+from stream.journal import Journal, Place, verify_journal
+from stream.reading import read_between, read_on
 
 
 def opened(first: int, last: int) -> list[RoundOpened]:

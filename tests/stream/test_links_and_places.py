@@ -10,7 +10,8 @@ import pytest
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from models.events import RoundOpened
 from stream.copies import archive_journal, backup_journal, whole_journal
-from stream.journal import Journal, Place, read_on, verify_journal
+from stream.journal import Journal, Place, verify_journal
+from stream.reading import read_on
 from stream.seal import Seal, break_seal, write_seal
 from tests.stream.test_files import names, opened
 

@@ -8,7 +8,8 @@ import pytest
 
 from models.errors import TechnicianError
 from models.events import RoundOpened
-from stream.journal import AnotherJournal, Journal, Place, read_on, verify_journal
+from stream.journal import AnotherJournal, Journal, Place, verify_journal
+from stream.reading import read_on
 
 
 def opened(first: int, last: int) -> list[RoundOpened]:

@@ -8,7 +8,8 @@ import pytest
 
 from models.errors import TechnicianError
 from models.events import ReaderFault, RoundClosed
-from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
+from stream.journal import Journal, verify_journal
+from stream.reading import UnknownEvent, read_journal
 from stream.seal import PAGE_BYTES
 from stream.store import SCHEMA_VERSION
 

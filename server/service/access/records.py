@@ -25,7 +25,7 @@ from server.service.access.people import Role
 from server.service.access.strangers import Strangers
 from stream.checkpoints import utc
 from stream.clock import Clock
-from stream.journal import UnknownEvent
+from stream.reading import UnknownEvent
 
 ACCOUNTS_FILE: Final = "accounts.sqlite"
 ACTIVITY_FILE: Final = "activity.journal"

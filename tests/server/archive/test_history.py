@@ -19,7 +19,8 @@ from server.archive.history import TABLES, Day, content_of, days_in
 from server.archive.resettling import Resettled, resettled_part, resettled_rounds
 from server.cli.app import run
 from server.process.exit_status import Exit
-from stream.journal import Journal, read_journal
+from stream.journal import Journal
+from stream.reading import read_journal
 from tests.server.evenings import evening, judged
 from tests.settlement.table import rules
 

@@ -20,7 +20,8 @@ from server.floor_record.database import Chain, FloorDatabase, FloorDown, Parcel
 from server.floor_record.forwarder import Forwarder
 from server.floor_record.forwarding import AT_ONCE
 from server.process.exit_status import Exit
-from stream.journal import Entry, Journal, Place, entries_after, journal_identity, link
+from stream.journal import Journal, Place, link
+from stream.reading import Entry, entries_after, journal_identity
 from tests.server.evenings import evening, judged
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.service.house import until

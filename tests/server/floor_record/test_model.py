@@ -13,7 +13,8 @@ from models.errors import PitwatchError
 from server.archive.days import Begun
 from server.floor_record.database import Chain, FloorDatabase, Parcel
 from stream.identity import Identity
-from stream.journal import Entry, Place, link
+from stream.journal import Place, link
+from stream.reading import Entry
 from tests.faults.floor_model import FloorModel
 from tests.server.floor_record.cluster import FloorSite, emptied
 from tests.thoroughness import ALL

@@ -10,7 +10,7 @@ from models.events import ProgramStated, RulesStated
 from server.cli.app import run
 from server.process.exit_status import Exit
 from server.process.program import PACKAGES, ROOT, program_files, program_stated, this_program
-from stream.journal import read_journal
+from stream.reading import read_journal
 
 
 def test_the_hash_is_that_of_the_lines_which_sha256sum_prints() -> None:

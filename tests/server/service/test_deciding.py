@@ -21,7 +21,8 @@ from server.readmodel.redaction import WITHHELD
 from server.table.decision_requests import Word, open_for_requests, socket_of
 from server.table.resolving import decide_closed
 from stream.clock import HostClock
-from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
+from stream.journal import Checkpoints, Journal, verify_journal
+from stream.reading import UnknownEvent
 from stream.signing import Signer
 from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
 from tests.server.service.conftest import Kept

@@ -22,7 +22,8 @@ from models.judgements import RoundSettled
 from server.house.rulebooks import as_stated, rules_for, shipped, stated
 from server.service.routes.series import DAY_NS, HOUR_NS
 from settlement.rulebooks import KNOBS, differences
-from stream.journal import Journal, read_journal
+from stream.journal import Journal
+from stream.reading import read_journal
 from tests.server.service.house import House, house, play, until, write
 
 MORNING = 20_000 * DAY_NS + 6 * HOUR_NS

@@ -12,7 +12,8 @@ import pytest
 from models.events import RoundClosed, RoundOpened
 from models.judgements import Review, ReviewRaised
 from server.readmodel.cases import CASES_FILE, AnyCaseEvent
-from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
+from stream.journal import Journal, verify_journal
+from stream.reading import UnknownEvent, read_journal
 from tests.server.service.conftest import Kept
 from tests.server.service.house import House, house, play, until, write
 

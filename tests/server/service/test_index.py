@@ -22,7 +22,8 @@ from server.readmodel.index import Sought
 from server.readmodel.rows import newest_first
 from server.readmodel.views import HandRow, LedgerRow, PaymentRow, ReviewRow, RoundRow, ViolationRow
 from server.service.store import INDEX_FILE
-from stream.journal import Journal, read_journal
+from stream.journal import Journal
+from stream.reading import read_journal
 from tests.server.service.house import House, house, play, until, write
 
 KINDS = (RoundRow, HandRow, ViolationRow, ReviewRow, PaymentRow, LedgerRow)

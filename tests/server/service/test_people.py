@@ -9,7 +9,7 @@ from server.service.access.accounts import IDLE_NS, LOCKED_NS, TRIES, Accounts, 
 from server.service.access.database import AccountsFile
 from server.service.access.people import Right, Role
 from stream.clock import SimulatedClock
-from stream.journal import UnknownEvent, read_journal
+from stream.reading import UnknownEvent, read_journal
 from tests.server.service.house import CHEAP, PASSWORD, house
 
 

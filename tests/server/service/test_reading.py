@@ -11,7 +11,8 @@ import pytest
 from models.events import CardDealt, Event, PaymentMade, RoundClosed, RoundOpened, RulesStated
 from models.judgements import LedgerPosted, RoundSettled
 from settlement.phases import Phase, RoundPhases
-from stream.journal import Journal, read_journal, verify_journal
+from stream.journal import Journal, verify_journal
+from stream.reading import read_journal
 from tests.server.service.house import House, house, until, write
 
 

@@ -12,7 +12,7 @@ from server.service.access.people import Role
 from server.service.access.second_factor import RECOVERY_CODES
 from server.service.access.totp import STEP_NS, code_of, in_base32, step_at, step_of, uri_of
 from stream.clock import SimulatedClock
-from stream.journal import read_journal
+from stream.reading import read_journal
 from tests.server.service.house import PASSWORD, House, house
 
 RFC_SECRET = b"12345678901234567890"

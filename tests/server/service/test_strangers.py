@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from server.service.access.activity import PersonActed
 from server.service.access.strangers import INTERVAL_NS, Strangers
-from stream.journal import UnknownEvent, read_journal
+from stream.reading import UnknownEvent, read_journal
 from tests.server.service.house import house
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from models.events import ReviewResolved
 from server.service.access.people import TwoPeople
-from stream.journal import Journal, read_journal
+from stream.journal import Journal
+from stream.reading import read_journal
 from tests.server.doubted import FALSE, TRUE, play_blinded
 from tests.server.service.conftest import Kept
 from tests.server.service.house import House, house

@@ -14,7 +14,8 @@ from server.cli.app import run
 from server.house.formatting import Formats
 from server.process.exit_status import Exit
 from server.table.status import Standing
-from stream.journal import UnknownEvent, read_journal, verify_journal
+from stream.journal import verify_journal
+from stream.reading import UnknownEvent, read_journal
 from tests.server.table.test_run_config import example
 
 SECOND = 1_000_000_000

@@ -25,7 +25,8 @@ from server.table.round_starts import RoundStarts
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reconcile import check_decision, decided, voided, with_reviews
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 from tests.server.evenings import evening
 from tests.thoroughness import examples
 

@@ -12,7 +12,8 @@ from models.events import ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
 from server.table.decision_requests import Word, Words, hand_in, open_for_requests, socket_of
 from server.table.playing import played
 from simulation.session import simulate
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 from tests.server.live_tables import SETTINGS, Run
 
 STANDS = ReviewResolved(source="console:ann", at=7, round=1, item=0, decision="stands")

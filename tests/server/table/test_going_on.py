@@ -30,7 +30,8 @@ from server.table.resume import past_of, recall
 from settlement.engine import Engine
 from settlement.reckoning import Dealing, Reckoning
 from simulation.dealing import is_shoe_game
-from stream.journal import Journal, UnknownEvent
+from stream.journal import Journal
+from stream.reading import UnknownEvent
 from tests.server.table.test_run import concluded
 from tests.settlement.noise import everything_at_once, renumbered
 from tests.settlement.sessions import Session, session

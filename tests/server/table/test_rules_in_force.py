@@ -17,7 +17,7 @@ from server.house.rulebooks import as_stated, at_table, cited, rules_for, stated
 from server.table.config import read_config
 from server.table.live import rules_of
 from settlement.rulebooks import KNOBS, rules_hash, shown, value
-from stream.journal import read_journal
+from stream.reading import read_journal
 from tests.server.evenings import as_file, as_journal, evening, judged
 from tests.server.table.test_run_config import example
 

@@ -47,7 +47,8 @@ from settlement.engine import Engine
 from settlement.reckoning import Reckoning
 from simulation.session import simulate
 from stream.clock import ReplayClock
-from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
+from stream.journal import Journal, verify_journal
+from stream.reading import UnknownEvent, read_journal
 from stream.recorded import hashed_in
 from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
 from tests.server.live_tables import SETTINGS, Run, TruthfulReader
