@@ -16,8 +16,9 @@ from server.service.access.records import ACTIVITY_FILE, Records
 from server.service.own_journals import own_journals
 from server.service.store import Files
 from server.table.sending import target_at
+from stream.chaining import E
 from stream.clock import SimulatedClock
-from stream.journal import E, Journal, verify_journal
+from stream.journal import Journal, verify_journal
 from stream.signing import Signer
 from tests.server.service.house import CHEAP, house
 from tests.stream.test_checkpoints_away import cut
