@@ -16,9 +16,10 @@ from server.service.json_log import log_as_json
 from stream.clock import HostClock
 
 try:
-    from server.floor_record.database import FloorDatabase, migrate
+    from server.floor_record.database import FloorDatabase
     from server.floor_record.decisions import DecisionDelivery
     from server.floor_record.forwarder import Forwarder, journals_in
+    from server.floor_record.migrating import migrate
 except ImportError as fault:
     raise InstallerError(
         "psycopg or alembic is not installed, which the floor record needs",

@@ -1,18 +1,13 @@
-"""The floor record's database: connect, migrate, and the calls that the migrations define."""
+"""The floor record's database: connect, and the calls that the migrations define."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any, Final, LiteralString, Self
 
 import psycopg
-from alembic import command
-from alembic.config import Config
 from psycopg.rows import namedtuple_row
-from sqlalchemy import create_engine
-from sqlalchemy.pool import StaticPool
 
 from models.errors import InstallerError, OperatorError, TechnicianError
 from server.archive.days import Begun
@@ -23,7 +18,6 @@ from stream.reading import Entry
 
 FORWARDER: Final = "pitwatch_forwarder"
 SERVICE: Final = "pitwatch_service"
-_MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _CONNECT_S: Final = 10
 _ANSWER_MS: Final = 30_000
 """Milliseconds after which a database that does not answer counts as down."""
@@ -113,7 +107,7 @@ class FloorDatabase:
         """
         where = shown(url)
         with named(where):
-            connection = _connected(url)
+            connection = connected_to(url)
         try:
             yield cls(connection, where)
         finally:
@@ -323,42 +317,8 @@ class FloorDatabase:
             return self._connection.execute(query, values).fetchall()
 
 
-def migrate(url: str, revision: str = "head") -> None:
-    """Create the floor record, or bring it to this version or to a named revision.
-
-    Raises:
-        InstallerError: the address is invalid, its user may not do this, or the database does not
-            store text as UTF-8.
-        FloorDown: the database cannot be reached.
-    """
-    with named(shown(url)):
-        connection = _connected(url)
-        _check_encoding(connection, shown(url))
-        connection.autocommit = False
-    with named(shown(url)), connection:
-        engine = create_engine(
-            "postgresql+psycopg://", creator=lambda: connection, poolclass=StaticPool
-        )
-        config = Config()
-        config.set_main_option("script_location", str(_MIGRATIONS))
-        with engine.begin() as opened:
-            config.attributes["connection"] = opened
-            command.upgrade(config, revision)
-
-
-def _check_encoding(connection: psycopg.Connection[Any], where: str) -> None:
-    """Check that every entry's text can be stored and read as text."""
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != "UTF8":
-        connection.close()
-        raise InstallerError(
-            f"expected a database with encoding UTF8, found {encoding}",
-            where=where,
-            way_out="Create it with ENCODING 'UTF8' TEMPLATE template0, as in docs/floor.md",
-        )
-
-
-def _connected(url: str) -> psycopg.Connection[Any]:
+def connected_to(url: str) -> psycopg.Connection[Any]:
+    """Connect to the database; a statement that does not answer is given up."""
     return psycopg.connect(
         url,
         autocommit=True,

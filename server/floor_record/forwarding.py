@@ -10,14 +10,15 @@ are a :class:`server.floor_record.site.Site`. The host's is in
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
-from server.floor_record.database import Chain, FloorDown, Parcel
-from server.floor_record.site import Floor, Site, Stamp
+from server.floor_record.database import FloorDown, Parcel
+from server.floor_record.site import Floor, Site
+from server.floor_record.turns import SEEN_NS, Forwarded, Group, Ready
 from stream.identity import Identity
 from stream.journal import AnotherJournal, Place
 from stream.reading import Entry
@@ -28,8 +29,6 @@ _TOGETHER: Final = 4
 """Pages of that size in a transaction."""
 IDLE_S: Final = 0.1
 """Seconds between two looks at journals that are not behind: fewer, larger transactions."""
-_SEEN_NS: Final = 5_000_000_000
-"""Nanoseconds after which the place of a table without news is reported again."""
 _LAGS_AT_ONCE: Final = 10
 """Journals that are behind, whose lag is reported between two transactions of live ones."""
 _SCAN_NS: Final = 2_000_000_000
@@ -37,100 +36,12 @@ _SCAN_NS: Final = 2_000_000_000
 _ASK_AGAIN_NS: Final = 60_000_000_000
 """Nanoseconds after which the floor is asked again about refused journals: a person may have begun
 a new epoch."""
-_LOOK_NS: Final = 1_000_000_000
-"""Nanoseconds after which a journal whose files did not change is read once more: a disk that takes
-longer to sync than expected shows an entry without a change."""
-_VISIBLE_NS: Final = 50_000_000
-"""Nanoseconds from the write of an entry to the log until readers see it: the disk's sync."""
 _BUSY_NS: Final = 500_000_000
 """Nanoseconds, at most, after which journals that are behind try again where the floor was busy."""
 _FIRST_WAIT_S: Final = 0.25
 _LONGEST_WAIT_S: Final = 30.0
 
 log: Final = logging.getLogger("pitwatch.forward")
-
-
-@dataclass(slots=True)
-class _Sent:
-    """A journal being forwarded, with what was agreed with the floor on this connection."""
-
-    path: Path
-    identity: Identity
-    chain: Chain
-    seen_ns: int
-    stamp: Stamp = ()
-    """The state of its files when it was last looked at …"""
-    stamped_ns: int = 0
-    """… since when they are in that state …"""
-    age_ns: int = 0
-    """… and for how long by the files' own times."""
-    has_found: bool = False
-    """Whether entries were found since."""
-    looked_ns: int = 0
-    """When it was last read."""
-    is_rested: bool = False
-    """Whether that read found all that its files held."""
-    is_late: bool = False
-    """Whether there was more than is read at once."""
-    is_doubted: bool = False
-    """Whether another journal may have its name by now."""
-
-    def is_at_rest(self, stamp: Stamp, age_ns: int, now_ns: int) -> bool:
-        """Whether its files have not changed since a read that found all they held."""
-        self.age_ns = age_ns
-        if stamp != self.stamp:
-            self.stamp, self.stamped_ns = stamp, now_ns
-            self.has_found = self.is_rested = False
-        is_confirmed = self.looked_ns - self.stamped_ns >= _LOOK_NS
-        again_ns = _SEEN_NS if is_confirmed else _LOOK_NS
-        return self.is_rested and now_ns - self.looked_ns < again_ns
-
-    def rest(self, now_ns: int) -> None:
-        """Note that everything found is on the floor.
-
-        SQLite writes an entry to the log before a reader can see it. So a change is followed by
-        reads until one finds an entry and the change is old enough for all others.
-        """
-        is_visible = self.has_found and self.age_ns >= _VISIBLE_NS
-        self.is_rested = is_visible or now_ns - self.stamped_ns >= _LOOK_NS
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """What a journal hands over next."""
-
-    one: _Sent
-    parcel: Parcel
-    is_all: bool
-    """Whether it is all that was found."""
-
-
-@dataclass(slots=True)
-class _Group:
-    """What goes in one transaction."""
-
-    at_most: int
-    """Entries."""
-    ready: list[_Ready] = field(default_factory=list)
-    chains: set[tuple[str, int]] = field(default_factory=set)
-    """Two files may be one journal: a transaction has each chain once."""
-    size: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it has as many entries as it may."""
-        return self.size >= self.at_most
-
-    def takes(self, ready: _Ready) -> bool:
-        """Add what a journal has, where that fits in; return whether it did."""
-        chain = ready.parcel.chain.table, ready.parcel.chain.epoch
-        size = self.size + len(ready.parcel.entries)
-        if chain in self.chains or size > self.at_most:
-            return False
-        self.ready.append(ready)
-        self.chains.add(chain)
-        self.size = size
-        return True
 
 
 class Forwarding:
@@ -186,7 +97,7 @@ class Forwarding:
 
     async def _forward(self, floor: Floor) -> None:
         self._refused.clear()
-        open_ones: dict[Path, _Sent] = {}
+        open_ones: dict[Path, Forwarded] = {}
         asked_ns = self._site.elapsed_ns()
         scanned_ns = asked_ns - _SCAN_NS
         while not self._site.is_over():
@@ -206,9 +117,9 @@ class Forwarding:
             if left_s > 0 and not is_behind:
                 await self._site.sleep(left_s)
 
-    async def _opened(self, floor: Floor, known: dict[Path, _Sent]) -> dict[Path, _Sent]:
+    async def _opened(self, floor: Floor, known: dict[Path, Forwarded]) -> dict[Path, Forwarded]:
         """Return every journal there is now, opened on the floor where it is new."""
-        found: dict[Path, _Sent] = {}
+        found: dict[Path, Forwarded] = {}
         for path in await self._site.journals():
             one = known.get(path)
             try:
@@ -227,7 +138,7 @@ class Forwarding:
                 found[path] = one
         return found
 
-    async def _open(self, floor: Floor, path: Path, identity: Identity | None) -> _Sent | None:
+    async def _open(self, floor: Floor, path: Path, identity: Identity | None) -> Forwarded | None:
         if identity is None:
             raise TechnicianError(
                 "the journal is of an older version and has no identity",
@@ -247,23 +158,23 @@ class Forwarding:
         chain = await floor.open_chain(table, identity, first)
         if chain is None:
             return None
-        return _Sent(path, identity, chain, self._site.elapsed_ns() - _SEEN_NS)
+        return Forwarded(path, identity, chain, self._site.elapsed_ns() - SEEN_NS)
 
     # --- one round over the journals ------------------------------------------------------
 
-    async def _sweep(self, floor: Floor, ones: Sequence[_Sent]) -> int:
+    async def _sweep(self, floor: Floor, ones: Sequence[Forwarded]) -> int:
         """Send what the journals have next; return the number of entries.
 
         Those that are behind send a part, in turn, once the others have sent everything.
         """
-        moved, group = 0, _Group(_TOGETHER * self._at_once)
+        moved, group = 0, Group(_TOGETHER * self._at_once)
         for one in ones:
             ready = None if one.is_late else await self._next(floor, one)
             if ready is None or one.is_late:
                 continue
             if not group.takes(ready):
                 moved += await self._handed_over(floor, group.ready)
-                group = _Group(_TOGETHER * self._at_once)
+                group = Group(_TOGETHER * self._at_once)
                 group.takes(ready)
         moved += await self._handed_over(floor, group.ready)
         late = [one for one in ones if one.is_late]
@@ -271,11 +182,11 @@ class Forwarding:
         await self._report_lag(floor, late)
         return moved
 
-    async def _caught_up(self, floor: Floor, late: Sequence[_Sent]) -> int:
+    async def _caught_up(self, floor: Floor, late: Sequence[Forwarded]) -> int:
         """Send a transaction of journals that are behind: those first whose turn is longest ago."""
         if self._site.elapsed_ns() < self._busy_until_ns:
             return 0
-        group = _Group(_TOGETHER * self._at_once)
+        group = Group(_TOGETHER * self._at_once)
         after = [one for one in late if one.path > self._last_late]
         for one in (*after, *late[: len(late) - len(after)]):
             ready = await self._next(floor, one)
@@ -286,10 +197,10 @@ class Forwarding:
                 break
         return await self._handed_over(floor, group.ready, is_late=True)
 
-    async def _report_lag(self, floor: Floor, late: Sequence[_Sent]) -> None:
+    async def _report_lag(self, floor: Floor, late: Sequence[Forwarded]) -> None:
         """Report how far the tables are of some journals that wait for their turn."""
         now_ns = self._site.elapsed_ns()
-        silent = [one for one in late if one.is_late and now_ns - one.seen_ns >= _SEEN_NS]
+        silent = [one for one in late if one.is_late and now_ns - one.seen_ns >= SEEN_NS]
         for one in [one for one in silent if one.path not in self._refused][:_LAGS_AT_ONCE]:
             try:
                 there = await self._site.last_place(one.path)
@@ -305,7 +216,7 @@ class Forwarding:
                 self._refuse(one.path, str(fault))
 
     async def _handed_over(
-        self, floor: Floor, group: Sequence[_Ready], *, is_late: bool = False
+        self, floor: Floor, group: Sequence[Ready], *, is_late: bool = False
     ) -> int:
         """Hand over a group; where the database refuses it as a whole, each by itself."""
         if not group:
@@ -321,7 +232,7 @@ class Forwarding:
             return 0
         return sum(map(self._answered, group, outcomes))
 
-    def _answered(self, ready: _Ready, outcome: str) -> int:
+    def _answered(self, ready: Ready, outcome: str) -> int:
         one, entries, now_ns = ready.one, ready.parcel.entries, self._site.elapsed_ns()
         if outcome == "taken":
             one.chain = replace(one.chain, place=Place(entries[-1].seq, entries[-1].hash))
@@ -335,7 +246,7 @@ class Forwarding:
             self._refuse(one.path, f"{outcome} at entry {entries[0].seq} or one after it")
         return 0
 
-    async def _next(self, floor: Floor, one: _Sent) -> _Ready | None:
+    async def _next(self, floor: Floor, one: Forwarded) -> Ready | None:
         """Return what a journal hands over next. A refused journal hands over nothing."""
         if one.path in self._refused:
             return None
@@ -347,7 +258,7 @@ class Forwarding:
             self._refuse(one.path, str(fault))
             return None
 
-    async def _read(self, floor: Floor, one: _Sent) -> _Ready | None:
+    async def _read(self, floor: Floor, one: Forwarded) -> Ready | None:
         if one.is_at_rest(*await self._site.stamp(one.path), self._site.elapsed_ns()):
             return None
         one.looked_ns = self._site.elapsed_ns()
@@ -369,19 +280,19 @@ class Forwarding:
         if entries:
             return await self._ready(one, entries, place)
         one.rest(one.looked_ns)
-        if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= _SEEN_NS:
+        if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= SEEN_NS:
             state = await floor.seen(one.chain, place.seq)
             one.chain, one.seen_ns = replace(one.chain, state=state), self._site.elapsed_ns()
         return None
 
-    async def _ready(self, one: _Sent, entries: Sequence[Entry], place: Place) -> _Ready:
+    async def _ready(self, one: Forwarded, entries: Sequence[Entry], place: Place) -> Ready:
         version = entries[0].version
         alike = tuple(takewhile(lambda entry: entry.version == version, entries))
         there = await self._site.last_place(one.path) if one.is_late else place
         parcel = Parcel(one.chain, alike, there.seq)
-        return _Ready(one, parcel, not one.is_late and len(alike) == len(entries))
+        return Ready(one, parcel, not one.is_late and len(alike) == len(entries))
 
-    async def _own_entry(self, one: _Sent) -> tuple[tuple[Entry, ...], Place]:
+    async def _own_entry(self, one: Forwarded) -> tuple[tuple[Entry, ...], Place]:
         """Return the journal's own entry in place of the floor's last one: the floor judges it.
 
         A journal that ends before it gives none, and its end.
@@ -392,7 +303,7 @@ class Forwarding:
             if place.seq >= seq or not entries:
                 return tuple(entry for entry in entries if entry.seq == seq), place
 
-    async def _was_replaced(self, one: _Sent) -> bool:
+    async def _was_replaced(self, one: Forwarded) -> bool:
         """Whether another journal has this name by now: the next look for journals finds both.
 
         Asked after the journal was read, so that what was read is known to be its own. Where the

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 
-from server.floor_record.database import migrate
+from server.floor_record.migrating import migrate
 
 OWNER = "pit_owner"
 FORWARDER = "bj07"

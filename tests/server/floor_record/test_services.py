@@ -19,10 +19,11 @@ from models.events import RoundOpened
 from models.house import House as Described
 from server.commands.serve import Address, run_serve
 from server.floor_record import chains
-from server.floor_record.database import FloorDatabase, migrate
+from server.floor_record.database import FloorDatabase
 from server.floor_record.decisions import DecisionDelivery
 from server.floor_record.folding import LOCK, Folding
 from server.floor_record.forwarder import Forwarder
+from server.floor_record.migrating import migrate
 from server.floor_record.people import SharedJournal
 from server.floor_record.store import RecordStore
 from server.service.access.accounts import TRIES
