@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
 from functools import cache, partial
@@ -162,9 +162,12 @@ def compare(tables: int, per_s: float, seconds: float) -> Iterator[Claim]:
 
 
 @contextmanager
-def started(*words: str, stop: int = signal.SIGTERM) -> Iterator[subprocess.Popen[bytes]]:
-    """Run one of the program's commands until the block ends."""
-    process = subprocess.Popen([sys.executable, "-m", "server", *words], stderr=subprocess.DEVNULL)
+def started(
+    *words: str, stop: int = signal.SIGTERM, there: Sequence[str] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run one of the program's commands until the block ends; ``there`` leads to its host."""
+    command = [*there, sys.executable, "-m", "server", *words]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         yield process
     finally:

@@ -8,6 +8,9 @@ viewer have every entry once and in order. With ``--cut``, some further tables, 
 entries that the floor has not, return at once while the others play: how fast they catch up, and
 the others' way meanwhile.
 
+With ``--apart`` database, service and each machine of live tables are hosts of a network of their
+own (network namespaces; needs root): entries go over TCP, as between machines.
+
 PostgreSQL 15 runs with fsync on, in ``--disk``. Journals lie in ``--journals``: in a memory file
 system, where this machine's disk shall not stand for those of a thousand tables.
 """
@@ -21,7 +24,7 @@ import tempfile
 import threading
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -38,6 +41,7 @@ from tests.bench.floor_fanout import some_facts, started
 from tests.bench.floor_record import write_journals
 from tests.bench.record import Claim, add_option, record
 from tests.server.floor_record.cluster import FloorSite, cluster, new_floor
+from tests.server.floor_record.network import Host, network
 from tests.server.service.house import token_for, until
 from tests.server.service.test_start import is_ready
 
@@ -212,7 +216,9 @@ def quantiles(what: str, ways_ns: Iterable[int]) -> Iterator[Claim]:
 # --- the measurement ----------------------------------------------------------------------
 
 
-def measured(asked: argparse.Namespace, place: Path, site: FloorSite) -> Iterator[Claim]:
+def measured(
+    asked: argparse.Namespace, place: Path, site: FloorSite, hosts: Mapping[str, Host]
+) -> Iterator[Claim]:
     """Let the house play, and yield what was measured."""
     for number in range(asked.forwarders):
         (place / "live" / f"{number:03}").mkdir(parents=True)
@@ -224,7 +230,8 @@ def measured(asked: argparse.Namespace, place: Path, site: FloorSite) -> Iterato
         write_journals(_away(folder), share, asked.cut, first=5000 + number * share)
     writers = -(-int(asked.rate) // _WRITERS_AT_MOST)
     share = asked.live // writers
-    url, state = f"http://127.0.0.1:{_PORT}", place / "state"
+    at = hosts["service"].address if hosts else "127.0.0.1"
+    url, state = f"http://{at}:{_PORT}", place / "state"
     with ExitStack() as stack:
         tables = [
             stack.enter_context(
@@ -237,13 +244,16 @@ def measured(asked: argparse.Namespace, place: Path, site: FloorSite) -> Iterato
             for nth in range(writers)
         ]
         forward = [
-            stack.enter_context(started("forward", str(one), "--floor", site.forwarder))
+            stack.enter_context(
+                started("forward", str(one), "--floor", site.forwarder, there=_to(hosts, one.name))
+            )
             for one in sorted((place / "live").iterdir())
         ]
         for folder in cut:
             stack.enter_context(started("forward", str(folder), "--floor", site.forwarder))
-        serve = ("serve", "--floor", site.reader, "--state", str(state), "--port", _PORT)
-        service = stack.enter_context(started(*serve))
+        serve = ("serve", "--floor", site.reader, "--state", str(state))
+        listen = ("--host", at, "--port", _PORT)
+        service = stack.enter_context(started(*serve, *listen, there=_to(hosts, "service")))
         until(lambda: is_ready(url))
         token = token_for(url, state, "pit")
         viewer = stack.enter_context(
@@ -280,6 +290,7 @@ def measured(asked: argparse.Namespace, place: Path, site: FloorSite) -> Iterato
     shown = {(table, seq): at for table, seq, at in reversed(came)}
     whole = [key for key, at in appended.items() if began_ns <= at < ended_ns]
     name = f"{asked.live:,} tables, {len(whole) / asked.seconds:,.0f} entries/s"
+    name += ", hosts apart" if hosts else ""
     yield from quantiles(f"{name}, table to floor", (watch.seen[k] - appended[k] for k in whole))
     yield from quantiles(f"{name}, table to viewer", (shown[k] - appended[k] for k in whole))
     for group, seconds in spent.items():
@@ -302,6 +313,10 @@ def measured(asked: argparse.Namespace, place: Path, site: FloorSite) -> Iterato
             (shown[k] - appended[k] for k in late),
         )
     yield from _compared(site, place, came, asked.live)
+
+
+def _to(hosts: Mapping[str, Host], name: str) -> tuple[str, ...]:
+    return hosts[name].runs if hosts else ()
 
 
 def _returned(asked: argparse.Namespace, cut: Sequence[Path], watch: FloorWatch) -> tuple[int, int]:
@@ -374,6 +389,7 @@ def main() -> None:
     )
     parser.add_argument("--tables", type=int, default=1000, help="that return")
     parser.add_argument("--returning", type=int, default=10, help="their machines")
+    parser.add_argument("--apart", action="store_true", help="each part on a host of its own")
     parser.add_argument("--journals", type=Path, default=Path("/dev/shm"))
     parser.add_argument("--disk", type=Path, default=None)
     for hidden in ("--part", "--url", "--token"):
@@ -390,11 +406,15 @@ def main() -> None:
         view(asked.url, asked.token, asked.out)
         return
     claims = []
-    with (
-        tempfile.TemporaryDirectory(prefix="pit-", dir=asked.journals) as place,
-        cluster(fsync=True, within=asked.disk, shared_mb=_SHARED_MB) as made,
-    ):
-        for claim in measured(asked, Path(place), new_floor(made)):
+    machines = [f"{number:03}" for number in range(asked.forwarders)]
+    with ExitStack() as stack:
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="pit-", dir=asked.journals))
+        names = ["database", "service", *machines]
+        hosts = stack.enter_context(network(names)) if asked.apart else {}
+        made = stack.enter_context(
+            cluster(fsync=True, within=asked.disk, shared_mb=_SHARED_MB, host=hosts.get("database"))
+        )
+        for claim in measured(asked, Path(place), new_floor(made), hosts):
             print(f"{claim.claim:<90}{claim.value:>10} {claim.unit}", flush=True)
             claims.append(claim)
     if asked.record:

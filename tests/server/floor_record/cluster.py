@@ -16,6 +16,7 @@ from pathlib import Path
 import psycopg
 
 from server.floor_record.migrating import migrate
+from tests.server.floor_record.network import Host
 
 OWNER = "pit_owner"
 FORWARDER = "bj07"
@@ -43,18 +44,26 @@ class Cluster:
     fsync: bool
     shared_mb: int = 16
     process: subprocess.Popen[bytes] | None = None
+    host: Host | None = None
+    """Where it runs and listens; ``None`` on this host, on its socket alone."""
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        words = ["-c", f"fsync={'on' if self.fsync else 'off'}", "-c", "listen_addresses="]
+        listens = "" if self.host is None else self.host.address
+        words = [
+            "-c",
+            f"fsync={'on' if self.fsync else 'off'}",
+            "-c",
+            f"listen_addresses={listens}",
+        ]
         words += ["-c", f"unix_socket_directories={self.folder}"]
         words += ["-c", f"shared_buffers={self.shared_mb}MB"]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [_program("postgres"), "-D", str(self.folder / "data"), *words],
+                [*self._there(), _program("postgres"), "-D", str(self.folder / "data"), *words],
                 stdout=log,
                 stderr=log,
-                user=_user(),
+                user=_user() if self.host is None else None,
                 start_new_session=True,
             )
         for _ in range(_STARTS_S * 20):
@@ -65,6 +74,17 @@ class Cluster:
             else:
                 return
         raise AssertionError((self.folder / "log").read_text())
+
+    def _there(self) -> tuple[str, ...]:
+        if self.host is None:
+            return ()
+        return (
+            *self.host.runs,
+            "setpriv",
+            f"--reuid={NO_ROOT}",
+            f"--regid={NO_ROOT}",
+            "--init-groups",
+        )
 
     def kill(self) -> None:
         """End every process of it at once, as a power failure of its programs would."""
@@ -87,6 +107,12 @@ class Cluster:
     def url(self, database: str, user: str) -> str:
         return f"host={self.folder} dbname={database} user={user}"
 
+    def url_from_afar(self, database: str, user: str) -> str:
+        """Return the address that other hosts use; the socket's where all is one host."""
+        if self.host is None:
+            return self.url(database, user)
+        return f"host={self.host.address} dbname={database} user={user}"
+
 
 @dataclass(frozen=True, slots=True)
 class FloorSite:
@@ -101,22 +127,26 @@ class FloorSite:
 
     @property
     def forwarder(self) -> str:
-        return self.cluster.url(self.name, FORWARDER)
+        return self.cluster.url_from_afar(self.name, FORWARDER)
 
     @property
     def reader(self) -> str:
-        return self.cluster.url(self.name, READER)
+        return self.cluster.url_from_afar(self.name, READER)
 
 
 @contextmanager
 def cluster(
-    *, fsync: bool = False, within: Path | None = None, shared_mb: int = 16
+    *,
+    fsync: bool = False,
+    within: Path | None = None,
+    shared_mb: int = 16,
+    host: Host | None = None,
 ) -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="pit-", dir=within))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
-    made = Cluster(folder, fsync, shared_mb)
+    made = Cluster(folder, fsync, shared_mb, host=host)
     try:
         words = [
             "-D",
@@ -135,6 +165,9 @@ def cluster(
             check=True,
             stdout=subprocess.DEVNULL,
         )
+        if host is not None:
+            with (folder / "data" / "pg_hba.conf").open("a") as file:
+                file.write("host all all samenet trust\n")
         made.start()
         with psycopg.connect(made.url("postgres", NO_ROOT), autocommit=True) as admin:
             admin.execute(f"CREATE ROLE {OWNER} LOGIN CREATEROLE")
