@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import CardBurned, CardDealt, CardGone, Dealt, Face, PlayerActed
+from models.events import CardBurned, CardDealt, CardGone, Dealt, Face, PlayerActed, Spot
 from models.judgements import Review
 from models.places import spot_hand, zone_name
 from models.rulebook import Rulebook
@@ -17,6 +17,7 @@ from settlement.reckoning.grammar import (
     due_in_deal,
     face_in_deal,
     hidden,
+    owed_before,
     turn_ended,
     unseen_ways,
 )
@@ -88,6 +89,7 @@ class Option:
         to: Dealt = "dealer",
         number: int = 0,
         unseen: tuple[int, ...] = (),
+        served: tuple[tuple[Spot, int], ...] = (),
         kind: str = "none",
         draw: Draw | None = None,
         turned: bool = False,
@@ -100,6 +102,8 @@ class Option:
         self.evidence, self.mistakes, self.play = evidence, mistakes, play
         """``play`` is the part of its evidence that tells how a game usually goes on."""
         self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
+        self.served = served
+        """Hands that got a card unseen before: spot and number."""
         self.draw, self.turned, self.since = draw, turned, since
         self.passed, self.skipped = passed, skipped
         self.left_at = left_at
@@ -137,6 +141,13 @@ class Camera:
 
     def options(self, story: Story, look: Look) -> list[Option]:
         """Return what a sighting may mean."""
+        meanings = self._meanings(story, look)
+        if look.face == "down" or story.revealed:
+            return meanings
+        owed = owed_before(story, None, Coming("up"))
+        return _with_cards_owed(story, meanings, owed) if owed else meanings
+
+    def _meanings(self, story: Story, look: Look) -> list[Option]:
         known = story.tracks.get(look.track)
         if known is not None:
             card = story.card(known)
@@ -175,6 +186,7 @@ class Camera:
             found = story.card(option.ident)
             assert found is not None
             card = found
+            _serve_unseen(story, option, look.at)
         self._lies(story, card, look, published)
 
     def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
@@ -183,6 +195,7 @@ class Camera:
         if not story.in_play:
             story.open_round(at)
         self._deal_unseen(story, option, at)
+        _serve_unseen(story, option, at)
         if option.turned:
             story.turn_unseen(at - 1)
         face: Face = "down" if option.since else look.face
@@ -321,6 +334,7 @@ class Camera:
                     to=card.to,
                     number=draw.number,
                     unseen=draw.unseen,
+                    served=draw.served,
                     kind="deal",
                     draw=claim.draw,
                     skipped=claim.skipped,
@@ -415,6 +429,7 @@ class Camera:
                     to=owner,
                     number=draw.number,
                     unseen=draw.unseen,
+                    served=draw.served,
                     kind="deal",
                     draw=claim.draw,
                     turned=draw.turned,
@@ -554,7 +569,7 @@ class Camera:
         own = hand.cards.index(card)
         offs = []
         for at, other in enumerate(hand.cards):
-            lay = other.dealt_place
+            lay = other.place if hand.of_split else other.dealt_place
             if at == own or lay is None:
                 continue
             one, later = (look.place, lay) if at > own else (lay, look.place)
@@ -675,6 +690,34 @@ class Camera:
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
             story.over_at, story.over_seqs = at, seqs
         story.close_if_over(at)
+
+
+def _with_cards_owed(
+    story: Story, meanings: Iterable[Option], owed: Sequence[Hand]
+) -> list[Option]:
+    """Return what it means that the dealer turns up his card while hands are owed one.
+
+    He acted before the players had played, or their cards came and nobody saw them.
+    """
+    served = tuple((hand.spot, hand.number) for hand in owed)
+    found: list[Option] = []
+    for option in meanings:
+        found.append(option)
+        card = story.card(option.ident) if option.kind in ("seen", "again") else None
+        if card is None or card.to != "dealer" or card.face == "up":
+            continue
+        evidence = option.evidence + len(owed) * hidden(story)
+        found.append(
+            Option(evidence, option.mistakes, ident=option.ident, kind=option.kind, served=served)
+        )
+        option.mistakes += len(owed) * log(MISTAKE)
+    return found
+
+
+def _serve_unseen(story: Story, option: Option, at: int) -> None:
+    """Deal the cards that were owed to hands before, and that nobody saw."""
+    for spot, number in option.served:
+        story.deal(spot, number, "up", at - 1)
 
 
 def _is_to_stay(hand: Hand, card: InPlay) -> bool:

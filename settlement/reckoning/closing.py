@@ -328,11 +328,18 @@ class Closing:
         return [Asked(review, settles_alike=False)]
 
     def _untimed(self, over: Closed, record: Sequence[AnyFact]) -> Iterator[Asked]:
-        """Ask about a mistake of order that rests on a card which no sensor timed."""
-        untimed = [card for card in over.cards if not card.timed]
-        for code, spot in self._weighing.mistakes(record) if untimed else ():
+        """Ask about a mistake of order that rests on a card which no sensor timed, or placed.
+
+        Where a shoe tells when the cards left it, that is one of which it did not tell. A card
+        that nobody saw on the felt may have gone to anybody.
+        """
+        by_shoe = any(card.clocked for card in over.cards)
+        untimed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
+        unplaced = [card for card in over.cards if card.where == "unseen"]
+        for code, spot in self._weighing.mistakes(record) if untimed or unplaced else ():
             beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
-            seqs = {seq for card in untimed if card.to in beside for seq in card.seqs}
+            doubted = unplaced + [card for card in untimed if card.to in beside]
+            seqs = {seq for card in doubted for seq in card.seqs}
             if code in _OF_ORDER and seqs:
                 where = "" if spot is None else f" at spot {spot}"
                 what = f"{code}{where} may be a card that a sensor missed, misread or saw late"

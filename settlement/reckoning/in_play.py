@@ -25,6 +25,8 @@ class InPlay:
         """The shoe's word for its face."""
         self.announced = False
         """Whether the shoe's reader counted it."""
+        self.clocked = False
+        """Whether the shoe's reader told when it left the shoe."""
         self.carried = False
         """Whether it was laid to somebody else."""
         self.where: Where = "unseen"
@@ -53,6 +55,7 @@ class InPlay:
         other = InPlay(self.ident, self.to, self.number, self.face, self.at)
         other.carried = self.carried
         other.said, other.announced = self.said, self.announced
+        other.clocked = self.clocked
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.seen_at = self.seen_at
@@ -83,7 +86,7 @@ class InPlay:
     @property
     def timed(self) -> bool:
         """Whether a sensor told when it was dealt: the shoe of that card, or a camera at once."""
-        if self.announced and not self.disputed:
+        if self.clocked and not self.disputed:
             return True
         return 0 <= self.seen_at - self.at <= SECOND
 

@@ -159,6 +159,7 @@ class Reckoning:
         for story in self._stories:
             story.end_session()
         self._prune()
+        said += self._publish()
         best = self._stories[0]
         for fact in best.record[self._published - best.base :]:
             if isinstance(fact, CardDealt):

@@ -426,6 +426,7 @@ class Story:
         if draw is not None:
             (self.supply.drawn if draw in self.supply.drawn else self.supply.boxed).remove(draw)
             card.said, card.announced, card.seqs = draw.card, True, draw.seqs
+            card.clocked = draw.timed
         fact = CardDealt(
             at=at,
             to=to,
@@ -745,18 +746,26 @@ class Story:
 
     def end_session(self) -> None:
         """Weigh that the session ends in the middle of a round."""
-        self.weigh("camera", log(GOES_UNSEEN) if self.in_play else 0.0)
+        if self.in_play:
+            self.weigh("camera", log(GOES_UNSEEN))
+            if self.revealed:
+                self._weigh_never_seen()
+
+    def _weigh_never_seen(self) -> None:
+        """Weigh the cards of hands that nobody saw on any of the sides that they showed."""
+        for hand in self.all_hands():
+            for card in hand.cards:
+                if card.where == "unseen":
+                    sides = 1 if card.face == "up" and not self.shoe else 2
+                    self.weigh("camera", 0.0 if card.announced else sides * log(MISSED))
+                elif card.face == "down":
+                    self.weigh("camera", log(MISSED))
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
         for card in () if entered else self.cards():
             self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
-        for hand in self.all_hands():
-            for card in hand.cards:
-                if card.where == "unseen":
-                    self.weigh("camera", 0.0 if card.announced else 2 * log(MISSED))
-                elif card.face == "down":
-                    self.weigh("camera", log(MISSED))
+        self._weigh_never_seen()
         if not entered:
             self._take_up_with_others()
         for draw in self.supply.drawn:
