@@ -59,7 +59,7 @@ from settlement.reckoning.odds import (
     ZONE_MM2,
 )
 from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe, alike
-from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
+from settlement.reckoning.story import LEFT, NO_BACK_THERE, UNSEEN_HOLD_NS, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
@@ -144,8 +144,9 @@ class Camera:
         meanings = self._meanings(story, look)
         if look.face == "down" or story.revealed:
             return meanings
-        owed = owed_before(story, None, Coming("up"))
-        return _with_cards_owed(story, meanings, owed) if owed else meanings
+        if not owed_before(story, None, Coming("up")):
+            return meanings
+        return [one for option in meanings for one in _with_cards_owed(story, option)]
 
     def _meanings(self, story: Story, look: Look) -> list[Option]:
         known = story.tracks.get(look.track)
@@ -195,7 +196,7 @@ class Camera:
         if not story.in_play:
             story.open_round(at)
         self._deal_unseen(story, option, at)
-        _serve_unseen(story, option, at)
+        _serve_unseen(story, option, look.at)
         if option.turned:
             story.turn_unseen(at - 1)
         face: Face = "down" if option.since else look.face
@@ -692,32 +693,39 @@ class Camera:
         story.close_if_over(at)
 
 
-def _with_cards_owed(
-    story: Story, meanings: Iterable[Option], owed: Sequence[Hand]
-) -> list[Option]:
-    """Return what it means that the dealer turns up his card while hands are owed one.
+def _with_cards_owed(story: Story, option: Option) -> list[Option]:
+    """Return what it means that a card is turned up while hands before it are owed one.
 
-    He acted before the players had played, or their cards came and nobody saw them.
+    The dealer or the player acted too soon, or their cards came and nobody saw them.
     """
-    served = tuple((hand.spot, hand.number) for hand in owed)
-    found: list[Option] = []
-    for option in meanings:
-        found.append(option)
-        card = story.card(option.ident) if option.kind in ("seen", "again") else None
-        if card is None or card.to != "dealer" or card.face == "up":
-            continue
-        evidence = option.evidence + len(owed) * hidden(story)
-        found.append(
-            Option(evidence, option.mistakes, ident=option.ident, kind=option.kind, served=served)
-        )
+    card = story.card(option.ident) if option.kind in ("seen", "again") else None
+    if card is None or card.face == "up":
+        return [option]
+    owed = owed_before(story, story.hand_of(card), Coming("up"))
+    if not owed:
+        return [option]
+    came = Option(
+        option.evidence + len(owed) * hidden(story),
+        option.mistakes,
+        ident=option.ident,
+        kind=option.kind,
+        served=tuple((hand.spot, hand.number) for hand in owed),
+    )
+    if card.to == "dealer":
         option.mistakes += len(owed) * log(MISTAKE)
-    return found
+    else:
+        option.evidence += log(TURNED_IN_DEAL)
+    return [option, came]
 
 
-def _serve_unseen(story: Story, option: Option, at: int) -> None:
-    """Deal the cards that were owed to hands before, and that nobody saw."""
+def _serve_unseen(story: Story, option: Option, now_ns: int) -> None:
+    """Deal the cards that were owed to hands before, and that nobody saw, each in its turn."""
     for spot, number in option.served:
-        story.deal(spot, number, "up", at - 1)
+        own = story.hands[spot]
+        since = [story.laid_at(hand) for hand in own]
+        since += [card.at for hand in own for card in hand.cards]
+        card = story.deal(spot, number, "up", min(max(since), now_ns - 1) + 1)
+        story.holds[card.dealt] = now_ns + UNSEEN_HOLD_NS
 
 
 def _is_to_stay(hand: Hand, card: InPlay) -> bool:
@@ -825,10 +833,15 @@ def _in_row(
         if card.where == "felt" and card is not besides and card.place is not None
         if before is None or card.at <= before
     ]
-    if not row or look.face == "down":
+    if not row:
         return -log(ZONE_MM2)
     last = max(row, key=lambda place: place.x_mm)
-    off = hypot(look.place.x_mm - last.x_mm - ROW_STEP_MM, look.place.y_mm - last.y_mm)
+    aside = look.place.x_mm - last.x_mm
+    if look.face == "down":
+        # The hole card lies half under the card that is up, on either side.
+        off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - last.y_mm)
+        return log(IN_ROW * exp(_gauss(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
+    off = hypot(aside - ROW_STEP_MM, look.place.y_mm - last.y_mm)
     return log(IN_ROW * exp(_about(off)) + (1.0 - IN_ROW) / ZONE_MM2)
 
 

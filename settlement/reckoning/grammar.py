@@ -351,8 +351,8 @@ def _all_stood(hands: Sequence[Hand], coming: Coming) -> float:
 
 
 def _stood(hand: Hand) -> float:
-    """Return how likely a hand is to take no more cards."""
-    if hand.done:
+    """Return how likely a hand is to take no more cards; one that is owed to it is no choice."""
+    if hand.done or hand.owed:
         return 0.0
     if any(card.face == "down" for card in hand.cards):
         return log(STOOD_UNSEEN)

@@ -62,6 +62,10 @@ _END_NS: Final = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""
 
 
+_ROUNDED: Final = 1.0 + 1e-9
+"""Sums of logarithms are exact to about this factor: equal odds stay equal in any order."""
+
+
 class Reckoning:
     """One table's sensors, as one inference.
 
@@ -444,8 +448,12 @@ class Reckoning:
             and not story.retracts
             and (at >= story.end or at < story.base or story.fact(at) != fact)
         ]
-        mass = sum(exp(story.weight - best.weight) for story in others)
-        if mass > AGREED and not over:
+        own = best.weight + best.supply.unseen_until(self._now)
+        mass = sum(
+            exp(min(0.0, story.weight + story.supply.unseen_until(self._now) - own))
+            for story in others
+        )
+        if mass > AGREED * _ROUNDED and not over:
             return False
         for story in others:
             story.retracts = True

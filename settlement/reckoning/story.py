@@ -39,7 +39,7 @@ from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Place, Track
-from settlement.reconcile.timing import PATIENCE_NS, SECOND, SWEPT_NS
+from settlement.reconcile.timing import PATIENCE_NS, PLATE_DWELL_NS, SECOND, SWEPT_NS
 
 LEFT: Final = -1
 """The card of a track whose round is over."""
@@ -55,6 +55,9 @@ READ_HOLD_NS: Final = 5 * SECOND
 
 SHOWN_HOLD_NS: Final = 2 * SECOND
 """Cards of a hand that come up together are seen within this time."""
+
+CHIPS_HOLD_NS: Final = PLATE_DWELL_NS + SECOND // 5
+"""Chips that changed before something that a camera saw are reported within this time after it."""
 
 PAID_HOLD_NS: Final = 3 * SECOND // 2
 """A hand that was taken up and is not paid within this time was left alone."""
@@ -73,6 +76,10 @@ LATE_ENTRY_NS: Final = 4 * SECOND
 
 CLOSE_HOLD_NS: Final = 2 * SECOND
 """After the dealer's cards went, what is still to be seen of the round is seen in this time."""
+
+SETTLED_HOLD_NS: Final = SECOND // 5
+"""The same where every hand was paid and no card lies there: reports of one moment come within
+0.2 s (`docs/lab/2026-11-24-one-form-of-sighting.md`)."""
 
 _MANY: Final = 1000
 
@@ -509,7 +516,7 @@ class Story:
                 # Read after it was published, it would be told as the hole card turned up.
                 hold_ns = UNTIL_CLOSED
             if card.shown >= 0 and known is not None:
-                hold_ns = (fact.at or 0) + SHOWN_HOLD_NS
+                hold_ns = self._shown_hold(card, fact.at or 0)
             seqs = card.seqs
             if known is fact.card and len(fact.evidence) > card.announced:
                 # A further look that says the same is no further evidence: what was published
@@ -540,7 +547,7 @@ class Story:
             ),
             default=-1,
         )
-        hold_ns = at + (SHOWN_HOLD_NS if card.card is not None else READ_HOLD_NS)
+        hold_ns = at + READ_HOLD_NS if card.card is None else self._shown_hold(card, at)
         split_at = self._split_at(card, published)
         if split_at >= 0:
             split = self.fact(split_at)
@@ -555,6 +562,20 @@ class Story:
             card.shown = self.state(fact, hold_ns)
         if card.to == "dealer":
             self.revealed, self.revealed_at = True, at
+
+    def _shown_hold(self, card: InPlay, at: int) -> int:
+        """Return until when what came before a card was turned up may still be reported.
+
+        One that was dealt before it may come up with it; chips that lay before the dealer turned
+        his are reported once they have rested.
+        """
+        if card.to == "dealer":
+            return at + CHIPS_HOLD_NS
+        waits = any(
+            other.ident < card.ident and other.number == card.number and other.face == "down"
+            for other in self.own(card.to)
+        )
+        return at + SHOWN_HOLD_NS if waits else 0
 
     def _split_at(self, card: InPlay, published: int) -> int:
         """Return the place of the split that a card's pair was turned up for, -1 for none."""
@@ -749,29 +770,36 @@ class Story:
         if self.in_play:
             self.weigh("camera", log(GOES_UNSEEN))
             if self.revealed:
-                self._weigh_never_seen()
+                self.weigh("camera", self.never_seen())
 
-    def _weigh_never_seen(self) -> None:
-        """Weigh the cards of hands that nobody saw on any of the sides that they showed."""
+    def _all_settled(self) -> bool:
+        """Return whether nothing of the round is still to be seen: paid, and off the felt."""
+        paid = all(hand.paid >= 0 for hand in self.all_hands())
+        return paid and all(card.where == "off" for card in self.cards())
+
+    def never_seen(self) -> float:
+        """Return how likely nobody saw cards of hands on the sides they showed, as a logarithm."""
+        missed = 0.0
         for hand in self.all_hands():
             for card in hand.cards:
-                if card.where == "unseen":
-                    sides = 1 if card.face == "up" and not self.shoe else 2
-                    self.weigh("camera", 0.0 if card.announced else sides * log(MISSED))
-                elif card.face == "down":
-                    self.weigh("camera", log(MISSED))
+                if card.where == "unseen" and not card.announced:
+                    missed += log(MISSED) * (1 if card.face == "up" and not self.shoe else 2)
+                elif card.where != "unseen" and card.face == "down":
+                    missed += log(MISSED)
+        return missed
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
         for card in () if entered else self.cards():
             self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
-        self._weigh_never_seen()
+        self.weigh("camera", self.never_seen())
         if not entered:
             self._take_up_with_others()
         for draw in self.supply.drawn:
             self.weigh("shoe", log(NO_CARD_READ) if draw.certain and draw.at < at else 0.0)
         self.withdraw_unpaid()
-        end = self.state(RoundClosed(at=at, evidence=seqs), at + CLOSE_HOLD_NS)
+        hold_ns = SETTLED_HOLD_NS if self._all_settled() else CLOSE_HOLD_NS
+        end = self.state(RoundClosed(at=at, evidence=seqs), at + hold_ns)
         self.closed.append(Closed(self, end, entered=entered))
         self.in_play, self.over_at = False, 0
         self.hands, self.dealer, self.asks = {}, [], []
