@@ -232,6 +232,7 @@ class Camera:
         moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
         if first and look.face == "down":
             card.face = "down"
+        card.turned_in_place |= turned and look.track in card.tracks
         if (moved or turned) and look.track not in card.tracks:
             # Its old track is reported gone a second later, and tells nothing of it any more.
             card.tracks = ()

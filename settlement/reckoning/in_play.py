@@ -43,6 +43,8 @@ class InPlay:
         """Place of its ``card_dealt`` in the record."""
         self.shown = -1
         """Place of its ``card_exposed`` in the record."""
+        self.turned_in_place = False
+        """Whether a camera saw the card itself turned up, and not a face beside where it lay."""
         self.seqs: tuple[int, ...] = ()
         self.by_course: Card | None = None
         """Its face by the round's course, where the shoe and the camera read different ones."""
@@ -55,7 +57,7 @@ class InPlay:
         other = InPlay(self.ident, self.to, self.number, self.face, self.at)
         other.carried = self.carried
         other.said, other.announced = self.said, self.announced
-        other.clocked = self.clocked
+        other.clocked, other.turned_in_place = self.clocked, self.turned_in_place
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.seen_at = self.seen_at

@@ -567,10 +567,10 @@ class Story:
         """Return until when what came before a card was turned up may still be reported.
 
         One that was dealt before it may come up with it; chips that lay before the dealer turned
-        his are reported once they have rested.
+        his are reported once they have rested. A face on a new track may be another card.
         """
         if card.to == "dealer":
-            return at + CHIPS_HOLD_NS
+            return at + (CHIPS_HOLD_NS if card.turned_in_place else SHOWN_HOLD_NS)
         waits = any(
             other.ident < card.ident and other.number == card.number and other.face == "down"
             for other in self.own(card.to)
