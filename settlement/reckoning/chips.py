@@ -12,6 +12,7 @@ from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.hands import natural
 from settlement.reckoning.grammar import Coming, due_in_deal, must_draw, owed_before, to_hand
+from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
@@ -23,7 +24,7 @@ from settlement.reckoning.odds import (
     PAID_TWICE,
     TAKEN_BACK,
 )
-from settlement.reckoning.story import PAID_HOLD_NS, Story
+from settlement.reckoning.story import Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
 

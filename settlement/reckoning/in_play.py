@@ -73,10 +73,10 @@ class InPlay:
             return self.by_course
         if self._of is None or self._of[0] is not self.said or self._of[1] is not self.reading:
             self._of = (self.said, self.reading)
-            self._card = self._told()
+            self._card = self._likeliest_face()
         return self._card
 
-    def _told(self) -> Card | None:
+    def _likeliest_face(self) -> Card | None:
         if self.reading is None:
             return self.said
         face, p = self.reading.listed[0]
