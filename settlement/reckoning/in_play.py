@@ -140,6 +140,8 @@ class Hand:
         self.paid = -1
         """Place of its payment in the record."""
         self.taken_at = 0
+        self.seen_through = False
+        """Whether it is weighed which of its cards nobody saw: none is to be seen any more."""
 
     def copy(self) -> "Hand":
         """Return a copy for another story."""
@@ -152,6 +154,7 @@ class Hand:
         other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood
         other.paid, other.taken_at = self.paid, self.taken_at
+        other.seen_through = self.seen_through
         return other
 
     @property

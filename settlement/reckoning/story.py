@@ -295,6 +295,9 @@ class Story(CardFacts):
         if card.face == "down" and hand.paid < 0:
             return
         hand.taken_at = at
+        if not hand.seen_through:
+            self.weigh("camera", self._never_seen_of(hand))
+            hand.seen_through = True
         if hand.paid < 0 and self.plates.get((hand.spot, str(hand.number))):
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
 
@@ -319,14 +322,20 @@ class Story(CardFacts):
         return paid and all(card.where == "off" for card in self.cards())
 
     def never_seen(self) -> float:
-        """Return how likely nobody saw cards of hands on the sides they showed, as a logarithm."""
+        """Return how likely nobody saw cards of hands on the sides they showed, as a logarithm.
+
+        Of a hand that was taken up that is weighed already.
+        """
+        lying = (hand for hand in self.all_hands() if not hand.seen_through)
+        return sum((self._never_seen_of(hand) for hand in lying), 0.0)
+
+    def _never_seen_of(self, hand: Hand) -> float:
         missed = 0.0
-        for hand in self.all_hands():
-            for card in hand.cards:
-                if card.where == "unseen" and not card.announced:
-                    missed += log(MISSED) * (1 if card.face == "up" and not self.shoe else 2)
-                elif card.where != "unseen" and card.face == "down":
-                    missed += log(MISSED)
+        for card in hand.cards:
+            if card.where == "unseen" and not card.announced:
+                missed += log(MISSED) * (1 if card.face == "up" and not self.shoe else 2)
+            elif card.where != "unseen" and card.face == "down":
+                missed += log(MISSED)
         return missed
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
