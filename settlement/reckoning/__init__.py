@@ -9,10 +9,20 @@ or a verdict differs.
 =================  ==========================================================================
 ``odds``           how likely each thing is: every constant of the inference
 ``in_play``        the cards and hands of the round in play
-``story``          what lies on the table and what happened, by one account
+``table``          what lies on the table, by one account of it
+``record``         the facts of that account, in order
+``card_facts``     what the facts tell of single cards
+``holds``          how long a fact is held because it may yet be stated otherwise
+``story``          what happened at the table, by one account of it
 ``shoe``           what left a shoe that reads its cards, and which card it became
 ``grammar``        who gets the next card, and how likely each card would be
-``camera``         what a sighting may mean
+``meaning``        a sighting, and what it may mean
+``camera``         what a sighting may mean in a story, and how likely
+``deals``          which cards a new track may be
+``places``         how likely a card lies where it is seen
+``likeness``       how likely a card looks as it is read
+``taking``         what changes as a sighting comes to mean something
+``going``          what it means that a card is off the felt
 ``chips``          what a change of chips may mean
 ``entries``        what people state
 ``missed``         mistakes that a card unseen would explain

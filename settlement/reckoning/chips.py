@@ -11,7 +11,8 @@ from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.hands import natural
-from settlement.reckoning.grammar import Coming, due_in_deal, must_draw, to_hand
+from settlement.reckoning.grammar import Coming, due_in_deal, must_draw, owed_before, to_hand
+from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
@@ -23,7 +24,7 @@ from settlement.reckoning.odds import (
     PAID_TWICE,
     TAKEN_BACK,
 )
-from settlement.reckoning.story import PAID_HOLD_NS, Story
+from settlement.reckoning.story import Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
 
@@ -173,7 +174,7 @@ def _hidden(story: Story, hand: Hand, change: Change, rules: Rulebook) -> Iterat
 def _with_card(story: Story, hand: Hand, draw: Draw | None, coming: Coming) -> Iterator[_Hidden]:
     """Yield the hand with one more card, where that is no mistake."""
     comes = to_hand(story, hand, coming)
-    if comes.mistakes:
+    if comes.mistakes or owed_before(story, hand, coming):
         return
     its = hand.copy()
     card = InPlay(0, hand.spot, hand.number, "up", coming.at or 0)

@@ -19,7 +19,8 @@ from settlement.reckoning.accounts import FAINT, Rival, accounts, difference
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.missed import with_a_card_more
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
-from settlement.reckoning.story import Closed, Story, gist
+from settlement.reckoning.record import gist
+from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.faces import card_name
@@ -236,18 +237,18 @@ class Closing:
         by_shoe = any(card.announced for card in over.cards)
         paid = _final(stated) and any(isinstance(fact, PaymentMade) for fact in record)
         own = self._likely(over.evidence, stated, over.wrong)
-        tellings = self._tellings(over, others, record, own)
-        left = sum(telling.most for telling in tellings)
-        for telling in tellings:
+        rivals = self._other_stories(over, others, record, own)
+        left = sum(other.most for other in rivals)
+        for other in rivals:
             open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
             if not open_ and max(wrong, misjudged, alike) + left <= ASKED_FROM:
                 break
-            if open_ and telling.most * FAINT < max(rival.odds for rival in found):
+            if open_ and other.most * FAINT < max(rival.odds for rival in found):
                 break
-            left -= telling.most
-            facts = telling.facts
+            left -= other.most
+            facts = other.facts
             outcome = self._weighing.outcome(facts, record)
-            odds = exp(min(50.0, self._likely(telling.evidence, outcome, telling.wrong) - own))
+            odds = exp(min(50.0, self._likely(other.evidence, outcome, other.wrong) - own))
             if paid and not _final(outcome):
                 odds *= MISTAKE
             if outcome.money != stated.money:
@@ -258,7 +259,7 @@ class Closing:
                 alike += odds
             else:
                 continue
-            found.append(Rival(odds, facts, outcome, _apart(telling.spoken, over.spoken)))
+            found.append(Rival(odds, facts, outcome, _apart(other.spoken, over.spoken)))
         open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
         if not open_ and alike <= MISJUDGED_FROM:
             return []
@@ -269,14 +270,14 @@ class Closing:
         both = accounts(record, stated, found)
         return [Asked(review, settles_alike=not open_, accounts=both)]
 
-    def _tellings(
+    def _other_stories(
         self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact], own: float
-    ) -> list["_Telling"]:
+    ) -> list["_OtherStory"]:
         """Return the other stories of the round that are not too unlikely, the likeliest first."""
-        found: list[_Telling] = []
+        found: list[_OtherStory] = []
         for other in others:
             its = other.closed[0] if other.closed else None
-            evidence = other.evidence if its is None else its.evidence
+            evidence = other.evidence + other.never_seen() if its is None else its.evidence
             mistakes = other.wrong if its is None else its.wrong
             if evidence + mistakes * log(MISTAKE) - own < log(_LEAST):
                 continue
@@ -285,8 +286,8 @@ class Closing:
                 continue
             spoken = other.spoken if its is None else its.spoken
             most = exp(min(50.0, evidence - own))
-            found.append(_Telling(evidence, most, facts, spoken, mistakes))
-        return sorted(found, key=lambda telling: -telling.most)
+            found.append(_OtherStory(evidence, most, facts, spoken, mistakes))
+        return sorted(found, key=lambda other: -other.most)
 
     def _faced(self, record: Sequence[AnyFact], question: Question) -> list[Rival]:
         """Return the stories of a round by which one card has another face."""
@@ -328,11 +329,18 @@ class Closing:
         return [Asked(review, settles_alike=False)]
 
     def _untimed(self, over: Closed, record: Sequence[AnyFact]) -> Iterator[Asked]:
-        """Ask about a mistake of order that rests on a card which no sensor timed."""
-        untimed = [card for card in over.cards if not card.timed]
-        for code, spot in self._weighing.mistakes(record) if untimed else ():
+        """Ask about a mistake of order that rests on a card which no sensor timed, or placed.
+
+        Where a shoe tells when the cards left it, that is one of which it did not tell. A card
+        that nobody saw on the felt may have gone to anybody.
+        """
+        by_shoe = any(card.clocked for card in over.cards)
+        untimed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
+        unplaced = [card for card in over.cards if card.where == "unseen"]
+        for code, spot in self._weighing.mistakes(record) if untimed or unplaced else ():
             beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
-            seqs = {seq for card in untimed if card.to in beside for seq in card.seqs}
+            doubted = unplaced + [card for card in untimed if card.to in beside]
+            seqs = {seq for card in doubted for seq in card.seqs}
             if code in _OF_ORDER and seqs:
                 where = "" if spot is None else f" at spot {spot}"
                 what = f"{code}{where} may be a card that a sensor missed, misread or saw late"
@@ -350,7 +358,7 @@ class Closing:
         return evidence + (kinds or lacking) * log(MISTAKE)
 
 
-class _Telling:
+class _OtherStory:
     """Another story of a round: the facts by it, and the most that its odds may come to."""
 
     def __init__(

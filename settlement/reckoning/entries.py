@@ -21,8 +21,9 @@ from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning import shoe
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
+from settlement.reckoning.holds import ENTRY_HOLD_NS
 from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN
-from settlement.reckoning.story import ENTRY_HOLD_NS, Story
+from settlement.reckoning.story import Story
 from settlement.reconcile.timing import ENTRY_NS
 
 

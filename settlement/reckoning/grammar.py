@@ -6,7 +6,7 @@ from math import exp, log
 from typing import Final
 
 from models.cards import Card
-from models.events import Dealt, Face
+from models.events import Dealt, Face, Spot
 from models.rulebook import Rulebook
 from settlement.hands import natural, total
 from settlement.reckoning.in_play import Hand, InPlay
@@ -91,6 +91,7 @@ class Draw:
         mistakes: the same of the mistakes that it holds.
         number: the hand of the spot.
         unseen: which of the cards due before it nobody saw or read, by their places in turn.
+        served: hands to which a card was owed before, and came unseen: spot and number.
         turned: whether the dealer turned up his hole card before, and nobody saw it yet.
         since: whether it was dealt face down and turned up before it was first seen.
     """
@@ -102,14 +103,29 @@ class Draw:
         number: int = 0,
         unseen: tuple[int, ...] = (),
         *,
+        served: tuple[tuple[Spot, int], ...] = (),
         turned: bool = False,
         since: bool = False,
     ) -> None:
         self.evidence, self.mistakes = evidence, mistakes
-        self.number, self.unseen = number, unseen
+        self.number, self.unseen, self.served = number, unseen, served
         self.turned, self.since = turned, since
         self.passed: tuple[Dealt, ...] = ()
         """Who is passed over in the initial deal by it."""
+
+    def copy(self, evidence: float, mistakes: float) -> "Draw":
+        """Return it with more evidence and more mistakes."""
+        other = Draw(
+            self.evidence + evidence,
+            self.mistakes + mistakes,
+            self.number,
+            self.unseen,
+            served=self.served,
+            turned=self.turned,
+            since=self.since,
+        )
+        other.passed = self.passed
+        return other
 
 
 class Coming:
@@ -154,8 +170,9 @@ def draws(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw
         return found + later
     for unseen in unseen_ways(coming.skipped, len(due)):
         for draw in later:
-            evidence = draw.evidence + len(due) * hidden(story)
-            found.append(Draw(evidence, draw.mistakes, draw.number, unseen, turned=draw.turned))
+            later_one = draw.copy(len(due) * hidden(story), 0.0)
+            later_one.unseen = unseen
+            found.append(later_one)
     return found
 
 
@@ -199,11 +216,53 @@ def _in_rhythm(story: Story, coming: Coming, before: int) -> float:
 
 def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
     if to == "dealer":
-        return _to_dealer(story, coming, rules)
-    own = story.hands.get(to, [])
-    if not own:
+        return [
+            own
+            for draw in _to_dealer(story, coming, rules)
+            for own in _serving(story, draw, owed_before(story, None, coming))
+        ]
+    hands = story.hands.get(to, [])
+    if not hands:
         return [Draw(0.0, log(MISTAKE))]
-    return [to_hand(story, hand, coming) for hand in own]
+    return [own for hand in hands for own in _comes(story, hand, coming)]
+
+
+def _comes(story: Story, hand: Hand, coming: Coming) -> list[Draw]:
+    """Return how a card may come to a hand while others may be owed one."""
+    return _serving(story, to_hand(story, hand, coming), owed_before(story, hand, coming))
+
+
+def owed_before(story: Story, hand: Hand | None, coming: Coming) -> tuple[Hand, ...]:
+    """Return the hands that must get a card before one comes to ``hand``, or the dealer acts.
+
+    A hand that doubled gets its card at once, half of a pair that was split its second one before
+    the next spot plays. The first of them are those that cards on their way may be for.
+    """
+    before = [
+        other
+        for other in story.all_hands()
+        if other is not hand
+        and (
+            _owed(story, other, coming.at)
+            or (_waits(other, coming.at) and (hand is None or other.spot < hand.spot))
+        )
+    ]
+    return tuple(before[coming.skipped :])
+
+
+def _waits(hand: Hand, at: int | None) -> bool:
+    """Return whether half of a pair had no second card at a time."""
+    return hand.of_split and len(_faces(hand.cards, at)) == 1
+
+
+def _serving(story: Story, draw: Draw, owed: tuple[Hand, ...]) -> list[Draw]:
+    """Return a card that comes before others which were owed: a mistake, or those came unseen."""
+    if not owed:
+        return [draw]
+    served = tuple((hand.spot, hand.number) for hand in owed)
+    came = draw.copy(len(owed) * hidden(story), 0.0)
+    came.served = served
+    return [draw.copy(0.0, len(owed) * log(MISTAKE)), came]
 
 
 def turn_ended(story: Story, hand: Hand) -> int | None:
@@ -224,7 +283,10 @@ def takers(story: Story, rules: Rulebook, at: int) -> list[tuple[Dealt, Draw]]:
     ]
     early = story.revealed_by(at)
     to_hands: list[tuple[Dealt, Draw]] = [
-        (hand.spot, to_hand(story, hand, coming))
+        (
+            hand.spot,
+            _serving(story, to_hand(story, hand, coming), owed_before(story, hand, coming))[0],
+        )
         for hand in story.all_hands()
         if not (early and hand.done)
     ]
@@ -246,7 +308,7 @@ def _to_dealer(story: Story, coming: Coming, rules: Rulebook) -> list[Draw]:
 
 
 def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
-    """Return how a card may come to a hand after the initial deal."""
+    """Return how a card may come to a hand after the initial deal, none being owed to another."""
     faces = _faces(hand.cards, coming.at)
     due = hand.owed or (hand.of_split and len(faces) == 1)
     evidence, mistakes = 0.0 if due else log(_hits(faces)), 0.0
@@ -254,9 +316,6 @@ def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
         mistakes += log(MISTAKE)
     if coming.face == "down" and not hand.owed:
         mistakes += log(MISTAKE)
-    others = [other for other in story.all_hands() if other is not hand]
-    owed = sum(_owed(story, other, coming.at) for other in others)
-    mistakes += max(0, owed - coming.skipped) * log(MISTAKE)
     before = list(story.all_hands())
     evidence += _all_stood(before[: before.index(hand)], coming)
     return Draw(evidence, mistakes, hand.number)
@@ -292,8 +351,8 @@ def _all_stood(hands: Sequence[Hand], coming: Coming) -> float:
 
 
 def _stood(hand: Hand) -> float:
-    """Return how likely a hand is to take no more cards."""
-    if hand.done:
+    """Return how likely a hand is to take no more cards; one that is owed to it is no choice."""
+    if hand.done or hand.owed:
         return 0.0
     if any(card.face == "down" for card in hand.cards):
         return log(STOOD_UNSEEN)

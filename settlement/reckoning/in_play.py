@@ -25,6 +25,8 @@ class InPlay:
         """The shoe's word for its face."""
         self.announced = False
         """Whether the shoe's reader counted it."""
+        self.clocked = False
+        """Whether the shoe's reader told when it left the shoe."""
         self.carried = False
         """Whether it was laid to somebody else."""
         self.where: Where = "unseen"
@@ -41,6 +43,8 @@ class InPlay:
         """Place of its ``card_dealt`` in the record."""
         self.shown = -1
         """Place of its ``card_exposed`` in the record."""
+        self.turned_in_place = False
+        """Whether a camera saw the card itself turned up, and not a face beside where it lay."""
         self.seqs: tuple[int, ...] = ()
         self.by_course: Card | None = None
         """Its face by the round's course, where the shoe and the camera read different ones."""
@@ -53,6 +57,7 @@ class InPlay:
         other = InPlay(self.ident, self.to, self.number, self.face, self.at)
         other.carried = self.carried
         other.said, other.announced = self.said, self.announced
+        other.clocked, other.turned_in_place = self.clocked, self.turned_in_place
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.seen_at = self.seen_at
@@ -68,10 +73,10 @@ class InPlay:
             return self.by_course
         if self._of is None or self._of[0] is not self.said or self._of[1] is not self.reading:
             self._of = (self.said, self.reading)
-            self._card = self._told()
+            self._card = self._likeliest_face()
         return self._card
 
-    def _told(self) -> Card | None:
+    def _likeliest_face(self) -> Card | None:
         if self.reading is None:
             return self.said
         face, p = self.reading.listed[0]
@@ -83,7 +88,7 @@ class InPlay:
     @property
     def timed(self) -> bool:
         """Whether a sensor told when it was dealt: the shoe of that card, or a camera at once."""
-        if self.announced and not self.disputed:
+        if self.clocked and not self.disputed:
             return True
         return 0 <= self.seen_at - self.at <= SECOND
 
@@ -135,6 +140,8 @@ class Hand:
         self.paid = -1
         """Place of its payment in the record."""
         self.taken_at = 0
+        self.seen_through = False
+        """Whether it is weighed which of its cards nobody saw: none is to be seen any more."""
 
     def copy(self) -> "Hand":
         """Return a copy for another story."""
@@ -147,6 +154,7 @@ class Hand:
         other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood
         other.paid, other.taken_at = self.paid, self.taken_at
+        other.seen_through = self.seen_through
         return other
 
     @property

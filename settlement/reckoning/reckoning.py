@@ -34,9 +34,10 @@ from models.events import (
 from models.judgements import AnyEvent, Review, ReviewRaised
 from models.layout import TableLayout
 from models.rulebook import Rulebook
-from settlement.reckoning import chips, entries
-from settlement.reckoning.camera import Camera, Look
+from settlement.reckoning import chips, entries, going
+from settlement.reckoning.camera import Camera
 from settlement.reckoning.closing import Closing
+from settlement.reckoning.meaning import Look
 from settlement.reckoning.odds import (
     AGREED,
     ASKED_FROM,
@@ -48,6 +49,7 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
+from settlement.reckoning.taking import Taking
 from settlement.reconcile.cameras import Cameras, Joined
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
@@ -60,6 +62,10 @@ Said: TypeAlias = AnyFact | ReviewRaised
 
 _END_NS: Final = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""
+
+
+_ROUNDED: Final = 1.0 + 1e-9
+"""Sums of logarithms are exact to about this factor: equal odds stay equal in any order."""
 
 
 class Reckoning:
@@ -87,6 +93,7 @@ class Reckoning:
         self._decks = Composition(rules.decks)
         self._shoe = Shoe(rules) if dealing == "shoe" else None
         self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
+        self._taking = Taking(self._felt, rules, self._decks.room)
         self._cameras = Cameras()
         self._clinging = Clinging()
         alone = self._shoe is None
@@ -159,6 +166,7 @@ class Reckoning:
         for story in self._stories:
             story.end_session()
         self._prune()
+        said += self._publish()
         best = self._stories[0]
         for fact in best.record[self._published - best.base :]:
             if isinstance(fact, CardDealt):
@@ -201,25 +209,25 @@ class Reckoning:
             uses[id(story)] -= 1
             own = story.copy() if uses[id(story)] else story
             found.append(own)
-            self._camera.apply(own, option, look, self._published)
+            self._taking.apply(own, option, look, self._published)
         self._stories = found
         self._prune()
 
     def _gone(self, gone: CardGone) -> None:
         found: list[Story] = []
         for story in self._stories:
-            if self._camera.has_twin(story, gone):
+            if going.has_twin(story, gone):
                 went = story.copy()
                 went.weigh("camera", log(TWIN_LINGERS))
-                self._camera.gone(went, gone, wholly=True)
+                going.leave(went, gone, wholly=True)
                 found.append(went)
-            if not self._camera.may_end(story, gone):
-                self._camera.gone(story, gone)
+            if not going.may_end(story, gone):
+                going.leave(story, gone)
                 found.append(story)
                 continue
             lost = story.copy()
             rounds, over_at = len(story.closed), story.over_at
-            self._camera.gone(story, gone)
+            going.leave(story, gone)
             found.append(story)
             if not over_at and (story.over_at or len(story.closed) > rounds):
                 lost.weigh("camera", log(LOST_SIGHT))
@@ -443,8 +451,12 @@ class Reckoning:
             and not story.retracts
             and (at >= story.end or at < story.base or story.fact(at) != fact)
         ]
-        mass = sum(exp(story.weight - best.weight) for story in others)
-        if mass > AGREED and not over:
+        own = best.weight + best.supply.unseen_until(self._now)
+        mass = sum(
+            exp(min(0.0, story.weight + story.supply.unseen_until(self._now) - own))
+            for story in others
+        )
+        if mass > AGREED * _ROUNDED and not over:
             return False
         for story in others:
             story.retracts = True

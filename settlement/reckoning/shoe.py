@@ -289,7 +289,7 @@ def _explains(story: Story, draw: Draw) -> bool:
 
 
 def _announce(story: Story, card: InPlay, draw: Draw) -> None:
-    card.announced = True
+    card.announced, card.clocked = True, draw.timed
     card.seqs += draw.seqs
     if card.said is None:
         card.said = draw.card

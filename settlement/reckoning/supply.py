@@ -1,7 +1,22 @@
 """Where the cards come from, by one story: what left the shoe and did not come to rest yet."""
 
+from math import exp, log
+from typing import Final
+
 from models.events import CardBoxed, CardBurned, CutCardReached, ShoeStarted
+from settlement.reckoning.odds import HIDDEN, HIDDEN_FOR_NS, MISSED
 from settlement.reconcile.draws import Draw
+from settlement.reconcile.timing import CARRY_NS, SECOND
+
+_SEEN_BY_NS: Final = CARRY_NS + SECOND * 4 // 5
+"""A card that no arm hides is reported by then: the next card comes no sooner."""
+
+
+def _unseen_for(since_ns: int) -> float:
+    """Return how likely a card that left the shoe so long ago was not seen yet."""
+    if since_ns <= _SEEN_BY_NS:
+        return 1.0
+    return MISSED + HIDDEN * exp((_SEEN_BY_NS - since_ns) / HIDDEN_FOR_NS)
 
 
 class Supply:
@@ -20,6 +35,10 @@ class Supply:
         """A shoe was loaded, and no card of it was dealt."""
         self.cut_card: CutCardReached | None = None
         """The cut card came, and the next round was not opened yet."""
+
+    def unseen_until(self, now_ns: int) -> float:
+        """Return how likely no camera saw the cards on their way by now, as a logarithm."""
+        return sum(log(_unseen_for(now_ns - draw.at)) for draw in self.drawn if draw.certain)
 
     def copy(self) -> "Supply":
         """Return a copy for another story."""

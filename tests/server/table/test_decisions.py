@@ -124,7 +124,7 @@ def test_what_the_sensors_come_to_at_the_very_moment_of_a_decision_is_not_lost()
                 continue
             last = journal.last_seq
             pipeline.observe((decision(choice=TRUE, at=now.now_ns),), following.now_ns)
-            facts = [event for event in journal.read(last + 1) if isinstance(event, Fact)]
+            facts = [event for event in journal.read(last) if isinstance(event, Fact)]
             if not facts:
                 continue
             for _, one in steps[since:]:

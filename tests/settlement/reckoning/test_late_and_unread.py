@@ -115,3 +115,13 @@ def test_who_sat_where_in_a_round_before_is_no_mistake_of_a_later_one() -> None:
                 return
             assert not (isinstance(said, ReviewRaised) and said.round == last)
     raise AssertionError("the session has fewer rounds")
+
+
+def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_question() -> None:
+    """A shoe times the cards that it reads; this one it missed."""
+    scene = two_spots().deal(1, "TS").deal(2, "9S").deal("dealer", "TD")
+    missed(scene.deal(2, "TC", shoe=None)).deal(1, "9H").deal("dealer", "8C", face="down")
+    settle_two(scene)
+    assert scene.reviews() == [
+        "deal_order at spot 2 may be a card that a sensor missed, misread or saw late"
+    ]

@@ -1,0 +1,204 @@
+"""What a new track may mean: a card that was dealt just now, or before."""
+
+from collections.abc import Iterator, Sequence
+from math import log
+
+from models.events import Dealt
+from models.rulebook import Rulebook
+from settlement.reckoning.grammar import (
+    Coming,
+    draws,
+    hidden,
+    turn_ended,
+    unseen_ways,
+)
+from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.likeness import fresh
+from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
+from settlement.reckoning.odds import (
+    HIDDEN,
+    HIDDEN_FOR_NS,
+    MISTAKE,
+    TAKES_OVER,
+    ZONE_MM2,
+)
+from settlement.reckoning.places import Places, beyond
+from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
+from settlement.reckoning.story import Story
+from settlement.reconcile.felt import Felt, apart_mm
+
+
+class Deals:
+    """The cards that a sighting may be, and to whom each may have been dealt.
+
+    Args:
+        felt: the layout that places are of.
+        rules: the rulebook in force.
+        room: how many more of a face can come by all rounds that are over.
+        shoe: the shoe's reader, where cards come from one.
+    """
+
+    def __init__(self, felt: Felt, rules: Rulebook, room: Room, shoe: Shoe | None) -> None:
+        self._felt, self._rules, self._room, self._shoe = felt, rules, room, shoe
+        self._places = Places(felt)
+
+    def claims(self, story: Story, look: Look) -> list[Claim]:
+        """Return which card of the decks it may be."""
+        if self._shoe is None:
+            return [Claim(fresh(story, look, self._room), None)]
+        claims = self._shoe.claims(story, look.seen, look.reading)
+        for claim in claims:
+            if claim.draw is None:
+                claim.evidence += fresh(story, look, self._room)
+        return claims
+
+    def first_card(
+        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+    ) -> Iterator[Option]:
+        """The first card of a round."""
+        if self._felt.tucked(look.place):
+            return
+        staked = story.lying_wagers()
+        if not staked:
+            return
+        order: list[Dealt] = [*staked, "dealer"]
+        for claim in claims:
+            place = claim.evidence - log(ZONE_MM2)
+            before = order.index(owner) - claim.skipped if owner in order else -1
+            for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
+                yield Option(
+                    before * hidden(story) + place,
+                    claim.mistakes,
+                    to=owner,
+                    unseen=unseen,
+                    kind="deal",
+                    draw=claim.draw,
+                    skipped=claim.skipped,
+                )
+            if before:
+                yield Option(
+                    place,
+                    claim.mistakes + log(MISTAKE),
+                    to=owner,
+                    kind="deal",
+                    draw=claim.draw,
+                    passed=tuple(order[claim.skipped : order.index(owner)]) if before > 0 else (),
+                )
+
+    def later_card(
+        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+    ) -> Iterator[Option]:
+        """A card of the round in play, dealt just now or seen late."""
+        for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
+            left_at = claim.draw.at if claim.draw else look.at if story.shoe else story.dealt_at
+            lain_ns = look.at - left_at
+            at = look.at if claim.at is None and not story.shoe else claim.at
+            card = None if look.reading is None else look.reading.likeliest
+            if claim.draw is not None and claim.draw.card is not None:
+                card = claim.draw.card
+            coming = Coming(look.face, at, claim.skipped, lain_ns, card)
+            for draw in draws(story, owner, coming, self._rules):
+                place = self._places.due(story, owner, draw.number, look, claim=claim)
+                place += self._places.across(story, owner, draw.number, look)
+                yield Option(
+                    draw.evidence + place + claim.evidence,
+                    draw.mistakes + claim.mistakes,
+                    to=owner,
+                    number=draw.number,
+                    unseen=draw.unseen,
+                    served=draw.served,
+                    kind="deal",
+                    draw=claim.draw,
+                    turned=draw.turned,
+                    since=draw.since,
+                    passed=draw.passed,
+                    skipped=claim.skipped,
+                    left_at=claim.at,
+                    play=draw.evidence,
+                )
+
+    def next_round(self, story: Story, owner: Dealt, claims: Sequence[Claim]) -> Iterator[Option]:
+        """The round in play was over, and the dealer's cards were not seen to go."""
+        if not story.revealed or owner == "dealer" or not story.hands:
+            return
+        order = story.lying_wagers()
+        if owner not in order:
+            return
+        for claim in claims:
+            before = order.index(owner) - claim.skipped
+            # What the cards that lie there tell against it is weighed as the round is closed.
+            evidence = before * hidden(story) - log(ZONE_MM2)
+            for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
+                yield Option(
+                    evidence + claim.evidence,
+                    claim.mistakes,
+                    to=owner,
+                    unseen=unseen,
+                    kind="next",
+                    draw=claim.draw,
+                    skipped=claim.skipped,
+                )
+
+    def upon_another(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
+        """A like card of the shoe, laid upon this one, took over its track."""
+        if not story.supply.drawn or card.place is None or card.to == "dealer":
+            return
+        if "down" in (look.face, card.face) or apart_mm(card.place, look.place) <= MOVED_MM:
+            return
+        for claim in self.claims(story, look):
+            if claim.draw is None or claim.draw.card is not card.card:
+                continue
+            coming = Coming("up", claim.draw.at, claim.skipped)
+            for draw in draws(story, card.to, coming, self._rules):
+                place = self._places.due(story, card.to, draw.number, look, claim=claim)
+                yield Option(
+                    log(TAKES_OVER * ZONE_MM2) + draw.evidence + place + claim.evidence,
+                    draw.mistakes,
+                    ident=card.ident,
+                    to=card.to,
+                    number=draw.number,
+                    unseen=draw.unseen,
+                    served=draw.served,
+                    kind="deal",
+                    draw=claim.draw,
+                    skipped=claim.skipped,
+                )
+
+
+def _in_its_turn(
+    story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+) -> Iterator[Claim]:
+    """An unread card, seen late, may have come before those that were dealt after it.
+
+    A spot's came before the cards of those whose turn was later, one of the dealer's before those
+    that lie further along his row.
+    """
+    if owner == "dealer":
+        yield from _in_its_place(story, look, claims)
+        return
+    hands = story.hands.get(owner, [])
+    ends = {ended_at for hand in hands if (ended_at := turn_ended(story, hand)) is not None}
+    for ended_at in sorted(ends):
+        if look.at - ended_at > LAPSE_NS:
+            continue
+        on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
+        for claim in claims:
+            if claim.draw is None and claim.at is None:
+                further = (on_way + 1 - claim.skipped) * log(HIDDEN)
+                if not story.shoe:
+                    further -= (look.at - ended_at) / HIDDEN_FOR_NS
+                earlier = Claim(claim.evidence + further, None, on_way)
+                earlier.at = ended_at - 1
+                yield earlier
+
+
+def _in_its_place(story: Story, look: Look, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """An unread card of the dealer's came before the drawn ones that lie further along his row."""
+    if look.face == "down" or not story.shoe:
+        return
+    further = [card.at for card in story.dealer[2:] if card.place and beyond(card.place, look)]
+    for claim in claims if further else ():
+        if claim.draw is None and claim.at is None:
+            earlier = Claim(claim.evidence + len(further) * log(HIDDEN), None, claim.skipped)
+            earlier.at = min(further) - 1
+            yield earlier

@@ -1,0 +1,53 @@
+"""What it means that a card is off the felt."""
+
+from math import log
+
+from models.events import CardGone
+from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.odds import (
+    LOST_SIGHT,
+)
+from settlement.reckoning.story import Story
+
+
+def may_end(story: Story, gone: CardGone) -> bool:
+    """Return whether the round may be over by a card that is off the felt."""
+    if story.over_at:
+        return True
+    ident = story.tracks.get((gone.source, gone.track), 0)
+    return any(card.ident == ident for card in story.dealer)
+
+
+def has_twin(story: Story, gone: CardGone) -> bool:
+    """Return whether a card that is off the felt has a second track."""
+    card = story.card(story.tracks.get((gone.source, gone.track), 0))
+    return card is not None and len(card.tracks) > 1
+
+
+def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
+    """Take in that a card is off the felt; ``wholly`` where its other tracks linger."""
+    track = (gone.source, gone.track)
+    ident = story.tracks.pop(track, 0)
+    card = story.card(ident) if ident else None
+    if card is None:
+        return
+    card.tracks = tuple(one for one in card.tracks if one != track)
+    if wholly:
+        story.tracks.update(dict.fromkeys(card.tracks, 0))
+        card.tracks = ()
+    if card.tracks:
+        return
+    seqs = () if gone.seq is None else (gone.seq,)
+    at = gone.at or 0
+    hand = story.hand_of(card)
+    if hand is not None and not story.revealed and _is_to_stay(hand, card):
+        story.weigh("camera", log(LOST_SIGHT))
+    story.take_up(card, at, seqs)
+    if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
+        story.over_at, story.over_seqs = at, seqs
+    story.close_if_over(at)
+
+
+def _is_to_stay(hand: Hand, card: InPlay) -> bool:
+    """Return whether a card lies open on the felt until the dealer's hand is known."""
+    return hand.owed or (card.face == "up" and not hand.settles_early)

@@ -1,0 +1,64 @@
+"""A sighting, and what it may mean in a story."""
+
+from collections.abc import Callable
+from typing import Final
+
+from models.cards import Card
+from models.events import Dealt, Spot
+from settlement.reconcile.draws import Draw
+from settlement.reconcile.sightings import Place, Sight
+
+Room = Callable[[Card], int]
+"""How many more of a face can come."""
+
+MOVED_MM: Final = 12.0
+"""A card lies elsewhere from so far on: twice what two sightings of one place differ by."""
+
+
+class Option:
+    """One meaning of an observation in a story."""
+
+    def __init__(
+        self,
+        evidence: float,
+        mistakes: float = 0.0,
+        *,
+        ident: int = 0,
+        to: Dealt = "dealer",
+        number: int = 0,
+        unseen: tuple[int, ...] = (),
+        served: tuple[tuple[Spot, int], ...] = (),
+        kind: str = "none",
+        draw: Draw | None = None,
+        turned: bool = False,
+        since: bool = False,
+        passed: tuple[Dealt, ...] = (),
+        skipped: int = 0,
+        left_at: int | None = None,
+        play: float = 0.0,
+    ) -> None:
+        self.evidence, self.mistakes, self.play = evidence, mistakes, play
+        """``play`` is the part of its evidence that tells how a game usually goes on."""
+        self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
+        self.served = served
+        """Hands that got a card unseen before: spot and number."""
+        self.draw, self.turned, self.since = draw, turned, since
+        self.passed, self.skipped = passed, skipped
+        self.left_at = left_at
+        """When a card that the shoe did not read left it; ``None`` for just now."""
+
+
+class Look:
+    """A sighting, read once for every story."""
+
+    def __init__(self, sight: Sight) -> None:
+        self.seen = seen = sight.seen
+        self.track = sight.track
+        self.at = seen.at or 0
+        self.face = seen.face
+        self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
+        self.reading = sight.reading
+        self.afresh = sight.afresh
+        self.doubted = seen.face == "up" and seen.card is None
+        """Whether it shows a face, and not certainly which."""
+        self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)

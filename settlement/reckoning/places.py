@@ -1,0 +1,164 @@
+"""How likely a card lies just where it is seen, per square millimetre."""
+
+from math import exp, hypot, log, pi
+
+from models.events import Dealt
+from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.meaning import Look
+from settlement.reckoning.odds import (
+    ACROSS,
+    ASTRAY,
+    IN_ROW,
+    NEAR,
+    NEAR_SPREAD_MM,
+    NOT_ACROSS,
+    OTHER_SIDE,
+    PLACE_SPREAD_MM,
+    ROW_STEP_MM,
+    ZONE_MM2,
+)
+from settlement.reckoning.shoe import Claim
+from settlement.reckoning.story import Story
+from settlement.reconcile.felt import Felt, apart_mm
+from settlement.reconcile.sightings import Place
+
+
+class Places:
+    """Where the cards of a felt are due.
+
+    Args:
+        felt: the layout that places are of.
+    """
+
+    def __init__(self, felt: Felt) -> None:
+        self._felt = felt
+
+    def due(
+        self,
+        story: Story,
+        owner: Dealt,
+        number: int,
+        look: Look,
+        *,
+        claim: Claim | None = None,
+    ) -> float:
+        """Return how likely the next card of a hand lies just there.
+
+        A card of the shoe lies behind those that left it before, also where it is seen last; those
+        that are on their way may come to lie between.
+        """
+        if owner == "dealer":
+            return in_row(story, look, before=None if claim is None else claim.at)
+        hand = story.hand(owner, number)
+        lies = []
+        further = 0 if claim is None else claim.skipped
+        draw = None if claim is None else claim.draw
+        if hand is not None:
+            for card in hand.cards:
+                if draw is not None and card.at > draw.at:
+                    continue
+                further += card.place is None
+                place = card.dealt_place if card.tucked or card.where == "off" else card.place
+                if place is not None:
+                    lies.append(place)
+        if not lies:
+            return -log(ZONE_MM2)
+        off = self._felt.off_mm(look.place, lies, owner, further)
+        return _about(off)
+
+    def unseen(self, story: Story, card: InPlay, look: Look) -> float:
+        """Return how likely a card that nobody saw yet lies just there: in its turn in its hand."""
+        hand = story.hand_of(card)
+        if hand is None or card.to == "dealer":
+            return -log(ZONE_MM2)
+        own = hand.cards.index(card)
+        offs = []
+        for at, other in enumerate(hand.cards):
+            lay = other.place if hand.of_split else other.dealt_place
+            if at == own or lay is None:
+                continue
+            one, later = (look.place, lay) if at > own else (lay, look.place)
+            offs.append(
+                (abs(at - own), self._felt.off_mm(later, [one], card.to, abs(at - own) - 1))
+            )
+        return _about(min(offs)[1]) if offs else -log(ZONE_MM2)
+
+    def again(self, story: Story, card: InPlay, look: Look) -> float:
+        """Return how likely a card comes into view there: where it was, or in the dealer's row."""
+        near = card.dealt_place if card.dealt_place is not None else card.place
+        if near is None:
+            return -log(ZONE_MM2)
+        near_by = spread(apart_mm(near, look.place), PLACE_SPREAD_MM)
+        other = in_row(story, look, card) if card.to == "dealer" else -log(ZONE_MM2)
+        return log(0.5 * exp(near_by) + 0.5 * exp(other))
+
+    def side(self, story: Story, hand: Hand | None, look: Look) -> float:
+        """Return how likely a card of a split hand comes into view on that side of the others."""
+        if hand is None or not hand.of_split:
+            return 0.0
+        here = self._felt.rightward_mm(look.place, hand.spot)
+        for other in story.hands[hand.spot]:
+            if other is hand or not other.cards:
+                continue
+            card = other.cards[0]
+            lay = card.place if card.where == "felt" else card.dealt_place
+            if lay is None:
+                continue
+            right = here > self._felt.rightward_mm(lay, hand.spot)
+            if right != (hand.number > other.number):
+                return log(OTHER_SIDE)
+        return 0.0
+
+    def across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
+        """Return how likely a card of the shoe lies across its hand, or along it."""
+        hand = None if owner == "dealer" or not story.shoe else story.hand(owner, number)
+        if hand is None or owner == "dealer":
+            return 0.0
+        across = self._felt.sideways(look.place, owner)
+        if hand.owed:
+            return 0.0 if across or hand.doubled_amiss else log(NOT_ACROSS)
+        return log(ACROSS) if across else 0.0
+
+
+def _about(off_mm: float) -> float:
+    """Return how likely a card lies so far from where it was due, per square millimetre."""
+    return log(
+        (1.0 - NEAR - ASTRAY) * exp(spread(off_mm, PLACE_SPREAD_MM))
+        + NEAR * exp(spread(off_mm, NEAR_SPREAD_MM))
+        + ASTRAY / ZONE_MM2
+    )
+
+
+def in_row(
+    story: Story, look: Look, besides: InPlay | None = None, *, before: int | None = None
+) -> float:
+    """Return how likely a card of the dealer's lies just there: beside his last, or anywhere.
+
+    His last ``before`` a time, where it is known when the card left the shoe.
+    """
+    row = [
+        card.place
+        for card in story.dealer
+        if card.where == "felt" and card is not besides and card.place is not None
+        if before is None or card.at <= before
+    ]
+    if not row:
+        return -log(ZONE_MM2)
+    last = max(row, key=lambda place: place.x_mm)
+    aside = look.place.x_mm - last.x_mm
+    if look.face == "down":
+        # The hole card lies half under the card that is up, on either side.
+        off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - last.y_mm)
+        return log(IN_ROW * exp(spread(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
+    off = hypot(aside - ROW_STEP_MM, look.place.y_mm - last.y_mm)
+    return log(IN_ROW * exp(_about(off)) + (1.0 - IN_ROW) / ZONE_MM2)
+
+
+def beyond(place: Place, look: Look) -> bool:
+    """Return whether a place is further along the dealer's row than a card that is seen."""
+    return place.x_mm > look.place.x_mm + ROW_STEP_MM / 2
+
+
+def spread(off_mm: float, spread_mm: float) -> float:
+    """Return the logarithm of a density in the plane, per square millimetre."""
+    return -0.5 * (off_mm / spread_mm) ** 2 - log(2 * pi * spread_mm * spread_mm)

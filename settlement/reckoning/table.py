@@ -1,0 +1,76 @@
+"""What lies on the table by one account of it: cards, hands, chips."""
+
+from collections.abc import Iterator
+
+from models.events import (
+    Dealt,
+    Spot,
+)
+from models.money import Cents
+from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reconcile.sightings import Track
+
+
+class Table:
+    """Cards, hands and chips."""
+
+    def __init__(self, *, shoe: bool = False) -> None:
+        self.shoe = shoe
+        """Whether cards come from a shoe that reads them."""
+        self.hands: dict[Spot, list[Hand]] = {}
+        self.dealer: list[InPlay] = []
+        self.tracks: dict[Track, int] = {}
+        """The card of each track; 0 where it is none, and showed a face."""
+        self.plates: dict[tuple[Spot, str], Cents] = {}
+        self.since: dict[tuple[Spot, str], tuple[int, tuple[int, ...]]] = {}
+        self.revealed = self.peeked = self.hole_blackjack = False
+        self.revealed_at = 0
+        """When the dealer turned up his hole card."""
+
+    def all_hands(self) -> Iterator[Hand]:
+        """Every hand of every spot, in the order of play."""
+        for spot in sorted(self.hands):
+            yield from self.hands[spot]
+
+    def cards(self) -> Iterator[InPlay]:
+        """Every card in play."""
+        yield from self.dealer
+        for own in self.hands.values():
+            for hand in own:
+                yield from hand.cards
+
+    def card(self, ident: int) -> InPlay | None:
+        """Return a card in play."""
+        for card in self.cards():
+            if card.ident == ident:
+                return card
+        return None
+
+    def hand(self, spot: Spot, number: int) -> Hand | None:
+        """Return a hand, where the spot has it."""
+        own = self.hands.get(spot, [])
+        return own[number] if number < len(own) else None
+
+    def hand_of(self, card: InPlay) -> Hand | None:
+        """Return the hand that a card belongs to; ``None`` for the dealer's."""
+        return None if card.to == "dealer" else self.hand(card.to, card.number)
+
+    def own(self, to: Dealt) -> list[InPlay]:
+        """Return the cards of a spot, or of the dealer."""
+        if to == "dealer":
+            return self.dealer
+        return [card for hand in self.hands.get(to, []) for card in hand.cards]
+
+    def lying_wagers(self) -> list[Spot]:
+        """Return the spots with a main wager, from the dealer's left."""
+        return sorted(
+            spot for (spot, circle), chips in self.plates.items() if circle == "0" and chips
+        )
+
+    def laid_at(self, hand: Hand) -> int:
+        """Return when chips last changed on a hand's circle."""
+        return self.since.get((hand.spot, str(hand.number)), (0, ()))[0]
+
+    def revealed_by(self, at: int | None) -> bool:
+        """Return whether the dealer had turned up his hole card by a time, ``None`` for now."""
+        return self.revealed and (at is None or self.revealed_at <= at)

@@ -1,0 +1,223 @@
+"""What changes in a story as a sighting comes to mean something in it."""
+
+from msgspec.structs import replace
+
+from models.events import CardBurned, CardDealt, Face, PlayerActed
+from models.judgements import Review
+from models.places import spot_hand, zone_name
+from models.rulebook import Rulebook
+from settlement.reckoning.grammar import (
+    due_in_deal,
+    face_in_deal,
+)
+from settlement.reckoning.holds import UNSEEN_HOLD_NS
+from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.likeness import held
+from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
+from settlement.reckoning.odds import (
+    SAME_PLACE_MM,
+)
+from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
+from settlement.reconcile.draws import Draw
+from settlement.reconcile.faces import card_name
+from settlement.reconcile.felt import APART_MM, Felt, apart_mm
+from settlement.reconcile.timing import CARRY_NS
+
+
+class Taking:
+    """Takes what a sighting means into a story.
+
+    Args:
+        felt: the layout that places are of.
+        rules: the rulebook in force.
+        room: how many more of a face can come by all rounds that are over.
+    """
+
+    def __init__(self, felt: Felt, rules: Rulebook, room: Room) -> None:
+        self._felt, self._rules, self._room = felt, rules, room
+
+    def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
+        """Have a sighting mean this in a story."""
+        story.weigh("play", option.play)
+        story.weigh("camera", option.evidence - option.play)
+        story.mistakes += option.mistakes
+        if option.kind == "none":
+            if look.track not in story.tracks:
+                story.tracks[look.track] = 0 if look.face == "up" else NO_BACK_THERE
+            return
+        at = look.at if option.draw is None else option.draw.at
+        if option.kind == "aside":
+            assert option.draw is not None
+            self._aside(story, option.draw, look)
+            return
+        if option.kind == "next":
+            story.close_round(at - 1, look.seqs)
+        covered = story.card(option.ident) if option.kind == "deal" and option.ident else None
+        if covered is not None:
+            covered.tracks, covered.where = (), "off"
+        if option.kind in ("deal", "next"):
+            card = self._dealt(story, option, look)
+        else:
+            found = story.card(option.ident)
+            assert found is not None
+            card = found
+            _serve_unseen(story, option, look.at)
+        self._lies(story, card, look, published)
+
+    def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
+        at = _left_at(story, option, look)
+        story.start_shoe()
+        if not story.in_play:
+            story.open_round(at)
+        self._deal_unseen(story, option, at)
+        _serve_unseen(story, option, look.at)
+        if option.turned:
+            story.turn_unseen(at - 1)
+        face: Face = "down" if option.since else look.face
+        card = story.deal(option.to, option.number, face, at, option.draw)
+        in_deal = bool(due_in_deal(story, self._rules)) and not (option.unseen or option.passed)
+        story.keep_time(at, next_in_deal=in_deal)
+        story.passed += option.passed
+        if not any(draw.certain and draw.at < at for draw in story.supply.drawn):
+            story.pass_over(card)
+        return card
+
+    def _deal_unseen(self, story: Story, option: Option, at: int) -> None:
+        """Deal the cards due before one that nobody saw or read, each before the next in turn."""
+        order = due_in_deal(story, self._rules)
+        on_way = [draw.at for draw in story.supply.drawn if draw.certain][: option.skipped]
+        for before, place in enumerate(option.unseen):
+            later = on_way[place - before] if place - before < len(on_way) else at
+            to = order[place]
+            story.deal(to, 0, face_in_deal(story, to, self._rules), min(later, at) - 1)
+
+    def _aside(self, story: Story, draw: Draw, look: Look) -> None:
+        """A card of the shoe went to the discard rack."""
+        story.tracks[look.track] = LEFT
+        story.supply.drawn.remove(draw)
+        story.start_shoe()
+        seqs = tuple(sorted({*draw.seqs, *look.seqs}))
+        story.state_in_turn(CardBurned(at=draw.at, card=draw.card, evidence=seqs))
+
+    def _lies(self, story: Story, card: InPlay, look: Look, published: int) -> None:
+        """Bring a card up to date with a sighting of it."""
+        first = card.where == "unseen"
+        turned = card.face == "down" and look.face == "up"
+        moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
+        if first and look.face == "down":
+            card.face = "down"
+        card.turned_in_place |= turned and look.track in card.tracks
+        if (moved or turned) and look.track not in card.tracks:
+            # Its old track is reported gone a second later, and tells nothing of it any more.
+            card.tracks = ()
+        rested_at = card.rested_at if look.seen.change == "read" and not first else look.at
+        story.lie(card, look.track, look.place, rested_at, look.seqs)
+        if card.to == "dealer":
+            story.over_at = 0
+        hand = story.hand_of(card)
+        card.tucked = look.face == "down" and self._felt.tucked(look.place)
+        if card.tucked and hand is not None:
+            hand.stood = True
+        if look.face == "up":
+            self._reads(story, card, look, first=first)
+        if turned:
+            self._turns(story, card, look, published)
+        if first and look.face == "down":
+            self._state_dealt(story, card, published)
+        story.restate(card, look.at, published)
+        if moved and look.face == "up":
+            self._carried_over(story, card, look)
+        if hand is not None and moved and look.face == "up":
+            self._split(story, hand, look)
+
+    def _reads(self, story: Story, card: InPlay, look: Look, *, first: bool) -> None:
+        """Look at a card's face, for the first time by what the decks can still hold."""
+        reading = held(story, look.reading, self._room) if first else look.reading
+        story.read(card, reading, afresh=look.afresh)
+        said = card.said
+        if first and said and card.disputed and self._room(said) - story.out(said) < 0:
+            story.distrust(card)
+
+    def _turns(self, story: Story, card: InPlay, look: Look, published: int) -> None:
+        """A card was turned up; where nobody saw it, before the dealer settled by it."""
+        self._in_its_place(story, card, look)
+        at = look.at
+        if card.to == "dealer" and look.seen.change == "read":
+            story.turned_unseen = True
+            at = min(at, story.settled_from() - 1)
+        story.expose(card, at, look.seqs, published)
+
+    def _carried_over(self, story: Story, card: InPlay, look: Look) -> None:
+        """A card that was dealt to one is laid to another: a mistake that somebody put right."""
+        zone = self._felt.zone(look.place).owner
+        if zone in (None, card.to) or self._felt.aside(look.place) or card.carried:
+            return
+        card.carried = True
+        names = (zone_name(card.to), zone_name(zone))
+        what = f"{card_name(card.card)} was dealt to {names[0]} and moved to {names[1]}"
+        story.asks.append(Review(what, names, look.seqs))
+
+    def _in_its_place(self, story: Story, card: InPlay, look: Look) -> None:
+        """A card turned up where its neighbour was dealt is that neighbour."""
+        hand = story.hand_of(card)
+        if hand is None or card.dealt_place is None:
+            return
+        own = apart_mm(card.dealt_place, look.place)
+        for other in hand.cards:
+            unlike = other is card or other.face == "up" or other.reading is not None
+            if unlike or other.dealt_place is None:
+                continue
+            if apart_mm(other.dealt_place, look.place) < own - SAME_PLACE_MM:
+                story.swap(card, other)
+                return
+
+    def _state_dealt(self, story: Story, card: InPlay, published: int) -> None:
+        """State a card face down as it was seen."""
+        if card.dealt >= max(published, story.base):
+            fact = story.fact(card.dealt)
+            assert isinstance(fact, CardDealt)
+            story.amend(card.dealt, replace(fact, face="down", evidence=card.seqs))
+
+    def _split(self, story: Story, hand: Hand, look: Look) -> None:
+        """Two cards of a hand lie apart."""
+        if len(hand.cards) != 2:
+            return
+        one, other = hand.cards
+        if one.place is None or other.place is None or "down" in (one.face, other.face):
+            return
+        if one.where != "felt" or other.where != "felt":
+            return
+        if apart_mm(one.place, other.place) <= APART_MM:
+            return
+        new = len(story.hands[hand.spot])
+        if not story.plates.get((hand.spot, str(new))):
+            what = (
+                f"the cards of {spot_hand(hand.spot, hand.number)} lie apart,"
+                " and nobody entered a split"
+            )
+            story.asks.append(Review(what, ("split", "one hand"), look.seqs))
+        story.splits[hand.spot, hand.number] = look.at
+        story.split(
+            PlayerActed(
+                at=look.at, spot=hand.spot, hand=hand.number, action="split", evidence=look.seqs
+            )
+        )
+
+
+def _serve_unseen(story: Story, option: Option, now_ns: int) -> None:
+    """Deal the cards that were owed to hands before, and that nobody saw, each in its turn."""
+    for spot, number in option.served:
+        own = story.hands[spot]
+        since = [story.laid_at(hand) for hand in own]
+        since += [card.at for hand in own for card in hand.cards]
+        card = story.deal(spot, number, "up", min(max(since), now_ns - 1) + 1)
+        story.holds[card.dealt] = now_ns + UNSEEN_HOLD_NS
+
+
+def _left_at(story: Story, option: Option, look: Look) -> int:
+    """Return when a card left the shoe, or the dealer's hand."""
+    if option.draw is not None:
+        return option.draw.left_at(look.at)
+    if option.left_at is not None:
+        return option.left_at
+    return look.at - CARRY_NS if story.shoe else look.at
