@@ -5,6 +5,8 @@ from itertools import zip_longest
 from math import exp
 from typing import Final
 
+from msgspec.structs import replace
+
 from models.cards import Card
 from models.events import (
     AnyFact,
@@ -16,7 +18,7 @@ from models.events import (
     WagerPlaced,
     WagerRemoved,
 )
-from models.judgements import Account, AccountHand, Sense, Witness
+from models.judgements import Account, AccountHand, Review, Sense, Witness
 from models.money import dollars
 from models.places import spot_hand, zone_name
 from settlement.reckoning.odds import MISTAKE
@@ -33,6 +35,12 @@ _SPEAKS: Final = 2.0
 
 _UTMOST: Final = 50.0
 """Logarithm of the odds beyond which more says nothing."""
+
+
+_OFFERED: Final = 3
+"""Faces that the round's course speaks for, at most, which a person is offered first …"""
+_CLOSE: Final = 10.0
+"""… where they are at least a tenth as likely as the likeliest."""
 
 
 class Rival:
@@ -127,6 +135,25 @@ def _differing(outcomes: Sequence[Outcome]) -> set[tuple[int, int]]:
 def _rounded(odds: float) -> float:
     """Return odds with two digits, which are all that the probabilities bear."""
     return float(f"{odds:.2g}")
+
+
+def offering(review: Review, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> Review:
+    """Offer a person the faces that the round's course speaks for ahead of the camera's."""
+    stated, *others = review.candidates
+    likeliest = sorted(rivals, key=lambda one: -one.odds)[:_OFFERED]
+    close = [one for one in likeliest if one.odds * _CLOSE >= likeliest[0].odds]
+    ahead = [str(card) for one in close if (card := _other_face(record, one.facts))]
+    offered = tuple(dict.fromkeys((stated, *ahead, *others)))
+    most = max(len(review.candidates), 1 + len(ahead))
+    return replace(review, candidates=offered[:most])
+
+
+def _other_face(record: Sequence[AnyFact], facts: Sequence[AnyFact]) -> Card | None:
+    """Return the card of the first fact that differs from the record's."""
+    for mine, its in zip(record, facts, strict=False):
+        if mine != its:
+            return its.card if isinstance(its, CardDealt | CardExposed) else None
+    return None
 
 
 def difference(one: Sequence[AnyFact], other: Sequence[AnyFact]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from models.events import (
 from models.judgements import Account, Review, Sense
 from models.places import spot_hand
 from models.rulebook import Rulebook
-from settlement.reckoning.accounts import FAINT, Rival, accounts, difference
+from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.missed import with_a_card_more
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
@@ -128,7 +128,8 @@ class Closing:
             if rivals or answer == "alike":
                 stated = self._weighing.outcome(record, record)
                 both = accounts(record, stated, rivals)
-                yield Asked(question.review, settles_alike=not rivals, accounts=both)
+                review = offering(question.review, record, rivals)
+                yield Asked(review, settles_alike=not rivals, accounts=both)
 
     def unfinished(self, story: Story, stories: Sequence[Story]) -> list[Review]:
         """Return what is asked of a round in play that nobody saw the end of."""

@@ -229,6 +229,25 @@ def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> No
     assert rival.odds == pytest.approx(senses["camera"] * senses["play"], rel=0.1)
 
 
+def test_a_person_is_offered_the_face_that_the_round_speaks_for_first() -> None:
+    played = session(
+        "casino-single-deck",
+        1,
+        rounds=1,
+        spots=SPOTS,
+        mistake="payment_missing",
+        looks_ns=LOOKS_NS,
+    )
+    asked_first = next(
+        one for one in reconciled(played, played.heard) if isinstance(one, ReviewRaised)
+    )
+    assert asked_first.accounts
+    stated, rival, *_ = asked_first.accounts
+    offered = asked_first.review.candidates
+    assert stated.tells.startswith(offered[0])
+    assert rival.tells.startswith(offered[1])
+
+
 @pytest.mark.parametrize("mistake", ["deal_face", "surrender_after_split"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_one_mistake_of_the_deal_or_of_play_is_stated_alone(mistake: str, seed: int) -> None:
