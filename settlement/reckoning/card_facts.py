@@ -199,16 +199,12 @@ class CardFacts(Record):
     def _shown_hold(self, card: InPlay, at: int) -> int:
         """Return until when what came before a card was turned up may still be reported.
 
-        One that was dealt before it may come up with it; chips that lay before the dealer turned
-        his are reported once they have rested. A face on a new track may be another card.
+        One that was dealt before it may come up with it, a face on a new track may be another
+        card, and a camera alone may read it otherwise at its next look. Where a shoe read the
+        card that the dealer turned in place, only chips that lay before may still be reported.
         """
-        if card.to == "dealer":
-            return at + (CHIPS_HOLD_NS if card.turned_in_place else SHOWN_HOLD_NS)
-        waits = any(
-            other.ident < card.ident and other.number == card.number and other.face == "down"
-            for other in self.own(card.to)
-        )
-        return at + SHOWN_HOLD_NS if waits else 0
+        sure = self.shoe and card.to == "dealer" and card.turned_in_place
+        return at + (CHIPS_HOLD_NS if sure else SHOWN_HOLD_NS)
 
     def _split_at(self, card: InPlay, published: int) -> int:
         """Return the place of the split that a card's pair was turned up for, -1 for none."""

@@ -316,7 +316,7 @@ def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
         mistakes += log(MISTAKE)
     if coming.face == "down" and not hand.owed:
         mistakes += log(MISTAKE)
-    before = list(story.all_hands())
+    before = story.all_hands()
     evidence += _all_stood(before[: before.index(hand)], coming)
     return Draw(evidence, mistakes, hand.number)
 
@@ -342,7 +342,7 @@ def _done(story: Story, hand: Hand, at: int | None) -> bool:
 
 def _dealers_turn(story: Story, coming: Coming) -> float:
     """Return how likely it is the dealer's turn: of his blackjack nobody plays."""
-    return 0.0 if story.hole_blackjack else _all_stood(list(story.all_hands()), coming)
+    return 0.0 if story.hole_blackjack else _all_stood(story.all_hands(), coming)
 
 
 def _all_stood(hands: Sequence[Hand], coming: Coming) -> float:

@@ -52,7 +52,7 @@ class Closed:
         """Whether a person declared it over, whatever lay on the felt."""
         self.round, self.opened, self.end = story.round, story.opened, end
         self.hands = [hand for own in story.hands.values() for hand in own]
-        self.cards = list(story.cards())
+        self.cards = story.cards()
         self.asks = story.asks
         self.turned_unseen = story.turned_unseen
         self.evidence, self.wrong = story.evidence, story.wrong

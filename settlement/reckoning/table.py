@@ -1,7 +1,5 @@
 """What lies on the table by one account of it: cards, hands, chips."""
 
-from collections.abc import Iterator
-
 from models.events import (
     Dealt,
     Spot,
@@ -27,23 +25,31 @@ class Table:
         self.revealed_at = 0
         """When the dealer turned up his hole card."""
 
-    def all_hands(self) -> Iterator[Hand]:
+    def all_hands(self) -> list[Hand]:
         """Every hand of every spot, in the order of play."""
+        found: list[Hand] = []
         for spot in sorted(self.hands):
-            yield from self.hands[spot]
+            found += self.hands[spot]
+        return found
 
-    def cards(self) -> Iterator[InPlay]:
+    def cards(self) -> list[InPlay]:
         """Every card in play."""
-        yield from self.dealer
+        found = self.dealer[:]
         for own in self.hands.values():
             for hand in own:
-                yield from hand.cards
+                found += hand.cards
+        return found
 
     def card(self, ident: int) -> InPlay | None:
         """Return a card in play."""
-        for card in self.cards():
+        for card in self.dealer:
             if card.ident == ident:
                 return card
+        for own in self.hands.values():
+            for hand in own:
+                for card in hand.cards:
+                    if card.ident == ident:
+                        return card
         return None
 
     def hand(self, spot: Spot, number: int) -> Hand | None:

@@ -33,7 +33,7 @@ from tests.thoroughness import examples
 from vision.scenes.performance import Place
 
 Heard = list[tuple[int, AnyObservation]]
-LATE_MS = 600
+LATE_MS = 900
 """So late a source's reports may come after those of others. A live table passes reports on in the
 order of their times; this is for what comes later than it waits."""
 
