@@ -9,8 +9,9 @@ draws.
 
 `room` says what a seed's room looks like, `plan` where everything is at a time, `bodies` what
 shape it has. `jobs` lists the pictures to render; `blend` renders them, inside Blender; `film` lays
-them over each other, adds the lens, the sensor and the stream; `session` writes the folder that
-the product replays. Pictures are kept in `.cache/independent`, so a film that was interrupted goes on.
+them over each other and adds the lens; `session` adds the sensor and the stream and writes the
+folder that the product replays. Pictures are kept in `.cache/independent`, so a film that was
+interrupted goes on.
 
 Blender is no dependency of the product or of its tests. `PITWATCH_BLENDER` names a Python with the
 `bpy` package (`pip install bpy`, 4.5 for Python 3.11), or Blender itself, 4.2 or later.

@@ -9,30 +9,36 @@ import json
 import math
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
-sys.path.insert(0, str(Path(__file__).parent))
-import bodies
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.independent import bodies
 
-UNIT_MM = 100.0
-ATLAS = (14, 4)  # cells across and down: thirteen ranks and the back; four suits
-VOXEL_MM = 2.2
-POSE = {"at_mm", "angle_deg", "roll_deg", "pitch_deg"}
+Item: TypeAlias = dict[str, Any]
+
+UNIT_MM: Final = 100.0
+ATLAS: Final = (14, 4)  # cells across and down: thirteen ranks and the back; four suits
+VOXEL_MM: Final = 2.2
+POSE: Final = {"at_mm", "angle_deg", "roll_deg", "pitch_deg"}
 
 
 class Table:
     """The table in Blender, and what lies on it now."""
 
-    def __init__(self, room):
+    def __init__(self, room: Item) -> None:
         self.room = room
         bpy.ops.wm.read_factory_settings(use_empty=True)
         self.scene = bpy.context.scene
-        self.there, self.meshes, self.paints = {}, {}, {}
-        self.furniture = []
+        self.there: dict[str, Any] = {}
+        self.meshes: dict[str, Any] = {}
+        self.paints: dict[str, Any] = {}
+        self.furniture: list[Any] = []
         self._render_settings()
         self._lights()
         self._eye()
@@ -40,7 +46,7 @@ class Table:
 
     # --- the room -------------------------------------------------------------------------
 
-    def _render_settings(self):
+    def _render_settings(self) -> None:
         scene, render = self.scene, self.scene.render
         render.engine = "CYCLES"
         render.threads_mode, render.threads = "FIXED", self.room["threads"]
@@ -61,7 +67,7 @@ class Table:
         cycles.use_adaptive_sampling = True
         cycles.adaptive_threshold, cycles.adaptive_min_samples = 0.03, 2
 
-    def _lights(self):
+    def _lights(self) -> None:
         world = bpy.data.worlds.new("world")
         world.use_nodes = True
         world.node_tree.nodes["Background"].inputs[0].default_value = (*self.room["ambient"], 1)
@@ -76,7 +82,7 @@ class Table:
             light.rotation_euler = (target - light.location).to_track_quat("-Z", "Y").to_euler()
             self.scene.collection.objects.link(light)
 
-    def _eye(self):
+    def _eye(self) -> None:
         data = bpy.data.cameras.new("eye")
         width = self.room["canvas_px"][0]
         data.sensor_fit, data.sensor_width = "HORIZONTAL", 36.0
@@ -93,18 +99,21 @@ class Table:
         self.scene.collection.objects.link(eye)
         self.scene.camera = eye
 
-    def _furniture(self):
+    def _furniture(self) -> None:
         self.felt = self._felt()
         for piece in self.room["furniture"]:
             part = self._new(piece["what"], self._body(piece), self._materials_of(piece))
             part.location = _place(piece["at_mm"])
             part.rotation_euler = Euler(
-                (math.radians(piece.get("pitch_deg", 0)), math.radians(piece.get("roll_deg", 0)),
-                 -math.radians(piece.get("angle_deg", 0)))
+                (
+                    math.radians(piece.get("pitch_deg", 0)),
+                    math.radians(piece.get("roll_deg", 0)),
+                    -math.radians(piece.get("angle_deg", 0)),
+                )
             )
             self.furniture.append(part)
 
-    def _felt(self):
+    def _felt(self) -> Any:
         width, depth = (side / UNIT_MM for side in self.room["felt_mm"])
         mesh = bpy.data.meshes.new("felt")
         x0, x1, y0, y1 = -width / 2, width / 2, 0.0, -depth
@@ -119,7 +128,7 @@ class Table:
 
     # --- a picture ------------------------------------------------------------------------
 
-    def render(self, job):
+    def render(self, job: Item) -> None:
         wanted = {json.dumps(item, sort_keys=True): item for item in job["items"]}
         for key in [key for key in self.there if key not in wanted]:
             _remove(self.there.pop(key))
@@ -146,7 +155,7 @@ class Table:
         np.save(part, pixels.astype(np.float16))
         part.rename(out)
 
-    def _frame(self, job):
+    def _frame(self, job: Item) -> None:
         render = self.scene.render
         render.resolution_percentage = 100 // job["shrink"]
         self.scene.cycles.samples = job["samples"]
@@ -156,7 +165,7 @@ class Table:
         render.border_min_y = (height - bottom + 0.2) / height
         render.border_max_y = (height - top + 0.2) / height
 
-    def _put(self, item):
+    def _put(self, item: Item) -> Any:
         kind = item["what"]
         if kind == "hand":
             return self._hand(item)
@@ -167,12 +176,16 @@ class Table:
         thing.location = _place(item["at_mm"])
         thing.rotation_mode = "YXZ"
         thing.rotation_euler = Euler(
-            (math.radians(item.get("pitch_deg", 0)), math.radians(item.get("roll_deg", 0)),
-             -math.radians(item.get("angle_deg", 0))), "YXZ",
+            (
+                math.radians(item.get("pitch_deg", 0)),
+                math.radians(item.get("roll_deg", 0)),
+                -math.radians(item.get("angle_deg", 0)),
+            ),
+            "YXZ",
         )
         return thing
 
-    def _body(self, item):
+    def _body(self, item: Item) -> Any:
         kind = item["what"]
         if kind == "card":
             return _surface(_dealt(bodies.card(tuple(item["bend_mm"])), item["cell"], item["back"]))
@@ -193,7 +206,7 @@ class Table:
         start, end = (np.array(item[end]) for end in ("start_mm", "end_mm"))
         return _surface(bodies.capsule(start, end, *item["radius_mm"]), smooth=True)
 
-    def _materials_of(self, item):
+    def _materials_of(self, item: Item) -> list[Any]:
         kind = item["what"]
         if kind == "card":
             deck = self._deck(item["deck"])
@@ -204,28 +217,26 @@ class Table:
             return [self._plain(tuple(item["colour"]), 0.4), self._plain(tuple(item["drink"]), 0.1)]
         return [self._plain(tuple(item["colour"]), item.get("rough", 0.5), item.get("metal", 0.0))]
 
-    def _deck(self, path):
+    def _deck(self, path: str) -> Any:
         if path not in self.paints:
-            self.paints[path] = _painted(
-                "deck", path, rough=self.room["gloss"], shine=0.45
-            )
+            self.paints[path] = _painted("deck", path, rough=self.room["gloss"], shine=0.45)
         return self.paints[path]
 
-    def _chip(self, value):
+    def _chip(self, value: int) -> list[Any]:
         key = f"chip {value}"
         if key not in self.paints:
             chip = self.room["chips"][str(value)]
             face = _painted(key, chip["face"], rough=0.5, shine=0.4)
             self.paints[key] = [face, _plain(chip["colour"], 0.5), _plain(chip["spots"], 0.5)]
-        return self.paints[key]
+        return list(self.paints[key])
 
-    def _plain(self, colour, rough, metal=0.0):
+    def _plain(self, colour: tuple[float, ...], rough: float, metal: float = 0.0) -> Any:
         key = f"{colour} {rough} {metal}"
         if key not in self.paints:
             self.paints[key] = _plain(colour, rough, metal)
         return self.paints[key]
 
-    def _hand(self, item):
+    def _hand(self, item: Item) -> Any:
         anchor = bpy.data.objects.new("hand", None)
         self.scene.collection.objects.link(anchor)
         skin = _skin(tuple(item["skin"]))
@@ -233,14 +244,22 @@ class Table:
         parts = [self._new("skin", mesh, [skin])]
         nail = self._plain(tuple(0.25 + 0.7 * one for one in item["skin"]), 0.3)
         for middle, axis, radius in bodies.nails(item["posture"]):
-            bar = bodies.capsule(middle - axis * radius * 0.5, middle + axis * radius * 0.4,
-                                 radius * 0.62, radius * 0.55)
+            bar = bodies.capsule(
+                middle - axis * radius * 0.5,
+                middle + axis * radius * 0.4,
+                radius * 0.62,
+                radius * 0.55,
+            )
             parts.append(self._new("nail", _surface(bar, smooth=True), [nail]))
         cloth = self._plain(tuple(item["sleeve"]), 0.9)
-        parts.append(self._new("sleeve", _surface(bodies.sleeve(item["bare_mm"]), smooth=True), [cloth]))
+        parts.append(
+            self._new("sleeve", _surface(bodies.sleeve(item["bare_mm"]), smooth=True), [cloth])
+        )
         if item["cuff"]:
             white = self._plain((0.75, 0.75, 0.73), 0.8)
-            parts.append(self._new("cuff", _surface(bodies.cuff(item["bare_mm"]), smooth=True), [white]))
+            parts.append(
+                self._new("cuff", _surface(bodies.cuff(item["bare_mm"]), smooth=True), [white])
+            )
         for part in parts:
             part.parent = anchor
         anchor.location = _place(item["at_mm"])
@@ -248,7 +267,7 @@ class Table:
         anchor.scale = (-1.0 if item["left"] else 1.0, 1.0, 1.0)
         return _Group(anchor, parts)
 
-    def _skin_mesh(self, posture):
+    def _skin_mesh(self, posture: str) -> Any:
         if posture not in self.meshes:
             rough = self._new("rough", _surface(bodies.hand(posture), smooth=True), [])
             melt = rough.modifiers.new("melt", "REMESH")
@@ -263,10 +282,10 @@ class Table:
             self.meshes[posture] = mesh
         return self.meshes[posture].copy()
 
-    def _new(self, name, mesh, materials):
+    def _new(self, name: str, mesh: Any, materials: list[Any]) -> Any:
         return self._shown(name, _dressed(mesh, materials))
 
-    def _shown(self, name, mesh):
+    def _shown(self, name: str, mesh: Any) -> Any:
         thing = bpy.data.objects.new(name, mesh)
         self.scene.collection.objects.link(thing)
         return thing
@@ -275,33 +294,33 @@ class Table:
 class _Group:
     """Objects that come and go together, removed as one."""
 
-    def __init__(self, anchor, parts):
+    def __init__(self, anchor: Any, parts: list[Any]) -> None:
         self.all = [*parts, anchor]
 
 
-def _remove(thing):
+def _remove(thing: Any) -> None:
     for each in thing.all if isinstance(thing, _Group) else [thing]:
         bpy.data.objects.remove(each)
 
 
-def _values(stack):
+def _values(stack: Item) -> list[int]:
     """The values in a stack of chips, each once."""
     return list(dict.fromkeys(number for number, *_ in stack["chips"]))
 
 
-def _dressed(mesh, materials):
+def _dressed(mesh: Any, materials: list[Any]) -> Any:
     mesh.materials.clear()
     for paint in materials:
         mesh.materials.append(paint)
     return mesh
 
 
-def _place(mm):
+def _place(mm: Sequence[float]) -> Any:
     x, y, z = mm
     return Vector((x / UNIT_MM, -y / UNIT_MM, z / UNIT_MM))
 
 
-def _surface(body, *, smooth=False):
+def _surface(body: bodies.Mesh, *, smooth: bool = False) -> Any:
     mesh = bpy.data.meshes.new("body")
     mesh.from_pydata((body.points / UNIT_MM).tolist(), [], body.faces)
     mesh.polygons.foreach_set("material_index", body.materials)
@@ -312,26 +331,27 @@ def _surface(body, *, smooth=False):
     return mesh
 
 
-def _map(mesh, places):
+def _map(mesh: Any, places: Sequence[Sequence[float]]) -> None:
     layer = mesh.uv_layers.new(name="print")
     layer.data.foreach_set("uv", [part for place in places for part in place])
 
 
-def _dealt(card, cell, back):
+def _dealt(card: bodies.Mesh, cell: Sequence[int], back: Sequence[int]) -> bodies.Mesh:
     """Put a face's and the back's cell of the deck's sheet on a card; smooth its two sides."""
     across, down = ATLAS
-    places, at = [], 0
+    places: list[tuple[float, float]] = []
+    at = 0
     for face, material in zip(card.faces, card.materials, strict=True):
         column, row = {bodies.FRONT: cell, bodies.BACK: back}.get(material, (0, 0))
         for u, v in card.uv[at : at + len(face)]:
             # a hair inside the cell: a texture's filter must not reach the neighbour
-            u, v = 0.004 + 0.992 * u, 0.004 + 0.992 * v
-            places.append(((column + u) / across, 1 - (row + 1 - v) / down))
+            x, y = 0.004 + 0.992 * u, 0.004 + 0.992 * v
+            places.append(((column + x) / across, 1 - (row + 1 - y) / down))
         at += len(face)
     return bodies.Mesh(card.points, card.faces, card.materials, places)
 
 
-def _plain(colour, rough, metal=0.0):
+def _plain(colour: tuple[float, ...], rough: float, metal: float = 0.0) -> Any:
     paint = bpy.data.materials.new("plain")
     paint.use_nodes = True
     shader = paint.node_tree.nodes["Principled BSDF"]
@@ -341,7 +361,7 @@ def _plain(colour, rough, metal=0.0):
     return paint
 
 
-def _skin(colour):
+def _skin(colour: tuple[float, ...]) -> Any:
     paint = _plain(colour, 0.48)
     nodes, links = paint.node_tree.nodes, paint.node_tree.links
     shader = nodes["Principled BSDF"]
@@ -359,7 +379,7 @@ def _skin(colour):
     return paint
 
 
-def _painted(name, path, *, rough, shine):
+def _painted(name: str, path: str, *, rough: float, shine: float) -> Any:
     paint = _plain((1, 1, 1), rough)
     nodes, links = paint.node_tree.nodes, paint.node_tree.links
     shader = nodes["Principled BSDF"]
@@ -371,7 +391,7 @@ def _painted(name, path, *, rough, shine):
     return paint
 
 
-def _weave(paint):
+def _weave(paint: Any) -> None:
     """Make cloth of a printed surface: a fine nap, and patches of wear."""
     nodes, links = paint.node_tree.nodes, paint.node_tree.links
     shader = nodes["Principled BSDF"]
@@ -397,7 +417,7 @@ def _weave(paint):
     links.new(mix.outputs[0], shader.inputs["Base Color"])
 
 
-def _pixels(path):
+def _pixels(path: Path) -> "np.ndarray[Any, Any]":
     image = bpy.data.images.load(str(path))
     width, height = image.size
     flat = np.empty(width * height * 4, np.float32)
@@ -406,9 +426,9 @@ def _pixels(path):
     return flat.reshape(height, width, 4)[::-1]
 
 
-def main():
+def main() -> None:
     """Answer the lines of standard input until they end."""
-    table = None
+    table: Table | None = None
     for line in sys.stdin:
         asked = json.loads(line)
         if table is None:

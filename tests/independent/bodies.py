@@ -6,6 +6,7 @@ what the faces show: a texture coordinate a corner, or the number of a material 
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 
 Points: TypeAlias = NDArray[np.float64]
 Face: TypeAlias = tuple[int, ...]
+Bend: TypeAlias = tuple[float, float, float]
+"""Millimetres by which a card's long edges' middles, its short edges' middles, and one pair of its
+corners against the other, stand up."""
 
 CARD_MM: Final = (63.5, 88.9)
 CARD_THICK_MM: Final = 0.32
@@ -33,13 +37,20 @@ class Mesh:
     uv: list[tuple[float, float]]
 
 
-def card(bend_mm: tuple[float, float, float]) -> Mesh:
-    """Return a card face up about its middle, its top edge towards -y of the felt (+y here).
+def bent(bend: Bend, u: Points, v: Points) -> Points:
+    """Return how high a card's under side is above its lowest point; ``u``, ``v`` from -1 to 1."""
+    along, over, twist = bend
+    share = np.linspace(-1, 1, 9)
+    whole = _lifted(along, over, twist, *np.meshgrid(share, share))
+    return np.asarray(_lifted(along, over, twist, u, v) - whole.min(), np.float64)
 
-    Args:
-        bend_mm: how far the middles of its long edges, of its short edges, and one pair of corners
-            against the other stand up.
-    """
+
+def _lifted(along: float, over: float, twist: float, u: Points, v: Points) -> Points:
+    return along * u**2 + over * v**2 + twist * u * v
+
+
+def card(bend: Bend) -> Mesh:
+    """Return a card face up about its middle, its top edge towards -y of the felt (+y here)."""
     width, height = CARD_MM
     arc = CORNER_MM * (1 - np.cos(np.linspace(0, np.pi / 2, 4)))
     middle = np.linspace(CORNER_MM, height - CORNER_MM, 9)
@@ -50,10 +61,7 @@ def card(bend_mm: tuple[float, float, float]) -> Mesh:
     across, rows = len(share), len(y)
     x = share[None, :] * half[:, None]
     down = np.broadcast_to(y[:, None], x.shape)
-    along, over, twist = bend_mm
-    u, v = x / (width / 2), down / (height / 2)
-    z = along * u**2 + over * v**2 + twist * u * v
-    z = z - z.min()
+    z = bent(bend, x / (width / 2), down / (height / 2))
     top = np.stack([x, down, z + CARD_THICK_MM], axis=-1).reshape(-1, 3)
     under = np.stack([x, down, z], axis=-1).reshape(-1, 3)
     flat = np.stack([x / width + 0.5, down / height + 0.5], axis=-1).reshape(-1, 2)
@@ -88,8 +96,8 @@ def chip(turn_rad: float, at_mm: tuple[float, float, float]) -> Mesh:
     ring = 48
     angle = np.arange(ring) / ring * 2 * np.pi + turn_rad
     around = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    bevel = ((CHIP_MM / 2 - 0.5, 0.0), (CHIP_MM / 2, 0.5))
-    bevel += ((CHIP_MM / 2, CHIP_THICK_MM - 0.5), (CHIP_MM / 2 - 0.5, CHIP_THICK_MM))
+    bevel = [(CHIP_MM / 2 - 0.5, 0.0), (CHIP_MM / 2, 0.5)]
+    bevel += [(CHIP_MM / 2, CHIP_THICK_MM - 0.5), (CHIP_MM / 2 - 0.5, CHIP_THICK_MM)]
     rings = [np.column_stack([around * radius, np.full(ring, z)]) for radius, z in bevel]
     faces: list[Face] = []
     materials: list[int] = []
@@ -116,8 +124,8 @@ def cup(radius_mm: float, tall_mm: float, filled_mm: float) -> Mesh:
     ring = 40
     angle = np.arange(ring) / ring * 2 * np.pi
     around = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    wall = ((radius_mm * 0.8, 0.0), (radius_mm, tall_mm), (radius_mm - 2.0, tall_mm))
-    wall += ((radius_mm * (0.8 + 0.2 * filled_mm / tall_mm) - 2.0, filled_mm),)
+    wall = [(radius_mm * 0.8, 0.0), (radius_mm, tall_mm), (radius_mm - 2.0, tall_mm)]
+    wall.append((radius_mm * (0.8 + 0.2 * filled_mm / tall_mm) - 2.0, filled_mm))
     rings = [np.column_stack([around * radius, np.full(ring, z)]) for radius, z in wall]
     faces: list[Face] = []
     for low in range(0, (len(wall) - 1) * ring, ring):
@@ -182,9 +190,24 @@ def joined(parts: list[Mesh]) -> Mesh:
 
 # A right hand seen from above, its fingertips at the origin, the arm along -y. Each finger from its
 # knuckle: the joints' places and the radius there.
-_WRIST: Final = ((-16.0, -172.0, 50.0), (-2.0, -176.0, 52.0), (10.0, -176.0, 52.0), (20.0, -172.0, 48.0))
-_KNUCKLES: Final = ((-24.0, -88.0, 42.0), (-1.0, -93.0, 46.0), (21.0, -89.0, 43.0), (41.0, -79.0, 36.0))
-_RADII: Final = ((10.5, 9.5, 8.4, 7.2), (11.0, 9.8, 8.6, 7.4), (10.4, 9.2, 8.0, 6.9), (9.2, 8.0, 7.0, 6.0))
+_WRIST: Final = (
+    (-16.0, -172.0, 50.0),
+    (-2.0, -176.0, 52.0),
+    (10.0, -176.0, 52.0),
+    (20.0, -172.0, 48.0),
+)
+_KNUCKLES: Final = (
+    (-24.0, -88.0, 42.0),
+    (-1.0, -93.0, 46.0),
+    (21.0, -89.0, 43.0),
+    (41.0, -79.0, 36.0),
+)
+_RADII: Final = (
+    (10.5, 9.5, 8.4, 7.2),
+    (11.0, 9.8, 8.6, 7.4),
+    (10.4, 9.2, 8.0, 6.9),
+    (9.2, 8.0, 7.0, 6.0),
+)
 _THUMB_MM: Final = (16.0, 13.0, 10.5, 8.5)
 
 _BENT: Final = (
@@ -206,9 +229,18 @@ _POINT: Final = (
     ((44.0, -52.0, 20.0), (41.0, -66.0, 10.0), (38.0, -80.0, 14.0)),
 )
 POSTURES: Final = {
-    "hold": (_BENT, ((-42.0, -128.0, 34.0), (-58.0, -92.0, 26.0), (-50.0, -58.0, 17.0), (-36.0, -34.0, 9.0))),
-    "flat": (_FLAT, ((-40.0, -130.0, 34.0), (-60.0, -98.0, 24.0), (-66.0, -66.0, 18.0), (-66.0, -44.0, 14.0))),
-    "point": (_POINT, ((-40.0, -128.0, 34.0), (-48.0, -96.0, 24.0), (-36.0, -70.0, 18.0), (-16.0, -60.0, 18.0))),
+    "hold": (
+        _BENT,
+        ((-42.0, -128.0, 34.0), (-58.0, -92.0, 26.0), (-50.0, -58.0, 17.0), (-36.0, -34.0, 9.0)),
+    ),
+    "flat": (
+        _FLAT,
+        ((-40.0, -130.0, 34.0), (-60.0, -98.0, 24.0), (-66.0, -66.0, 18.0), (-66.0, -44.0, 14.0)),
+    ),
+    "point": (
+        _POINT,
+        ((-40.0, -128.0, 34.0), (-48.0, -96.0, 24.0), (-36.0, -70.0, 18.0), (-16.0, -60.0, 18.0)),
+    ),
 }
 _ELBOW: Final = (6.0, -430.0, 96.0)
 _SHOULDER: Final = (10.0, -1500.0, 170.0)
@@ -223,10 +255,10 @@ def hand(posture: str) -> Mesh:
         chain = (knuckle, *joints)
         pairs = zip(chain, chain[1:], radii, radii[1:], strict=False)
         bars += [_bar(one, other, thick, thin) for one, other, thick, thin in pairs]
-    for one, other in zip(_KNUCKLES, _KNUCKLES[1:], strict=False):
+    for one, other in pairwise(_KNUCKLES):
         bars.append(_bar(one, other, 12.0, 11.0))
     palm = [tuple((np.array(a) + np.array(b)) / 2) for a, b in zip(_WRIST, _KNUCKLES, strict=True)]
-    bars += [_bar(one, other, 15.0, 15.0) for one, other in zip(palm, palm[1:], strict=False)]
+    bars += [_bar(one, other, 15.0, 15.0) for one, other in pairwise(palm)]
     bars.append(_bar(_WRIST[1], thumb[0], 18.0, _THUMB_MM[0]))
     bars += [
         _bar(one, other, thick, thin)
@@ -256,14 +288,14 @@ def nails(posture: str) -> list[tuple[Points, Points, float]]:
 def sleeve(bare_mm: float) -> Mesh:
     """Return a sleeve that leaves this much of the forearm bare, up to beyond the picture."""
     start = np.array([2.0, -190.0 - bare_mm, 58.0 + bare_mm * 0.16])
-    elbow, shoulder = np.array(_ELBOW) + (0, -40, 8), np.array(_SHOULDER)
+    elbow, shoulder = np.array(_ELBOW) + np.array((0, -40, 8)), np.array(_SHOULDER)
     return joined([capsule(start, elbow, 44.0, 58.0), capsule(elbow, shoulder, 58.0, 88.0)])
 
 
 def cuff(bare_mm: float) -> Mesh:
     """Return the shirt's cuff at the end of such a sleeve."""
     start = np.array([1.5, -176.0 - bare_mm, 55.0 + bare_mm * 0.16])
-    return capsule(start, start + (0.4, -34.0, 5.5), 37.0, 40.0)
+    return capsule(start, start + np.array((0.4, -34.0, 5.5)), 37.0, 40.0)
 
 
 def _bar(one: object, other: object, one_mm: float, other_mm: float) -> Mesh:

@@ -92,7 +92,8 @@ def encoded(colour: tuple[float, float, float]) -> tuple[int, int, int]:
 def srgb(linear: NDArray[np.floating]) -> NDArray[np.float32]:
     """Encode linear light for a screen, both from 0 to 1."""
     part = np.clip(linear, 0, 1).astype(np.float32)
-    return np.where(part <= 0.0031308, 12.92 * part, 1.055 * part ** (1 / 2.4) - 0.055)
+    coded = np.where(part <= 0.0031308, 12.92 * part, 1.055 * part ** (1 / 2.4) - 0.055)
+    return np.asarray(coded, np.float32)
 
 
 def _px(layout: TableLayout, mm: tuple[float, float]) -> tuple[float, float]:

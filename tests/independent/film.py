@@ -32,6 +32,7 @@ class _Layer:
     job: Job
     shift: tuple[int, int]
     moving: tuple[float, float]
+    turned_deg: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,11 @@ class Film:
                     table.put(job.part, _rgb(renderer, job))
                 upcoming = next(arrangements, None)
             layers = [
-                (one.job.part, one.shift, _blurred(_cover(renderer, one.job), one.moving))
+                (
+                    one.job.part,
+                    one.shift,
+                    _blurred(_turned(_cover(renderer, one.job), one.turned_deg), one.moving),
+                )
                 for one in self._layers(at_ns)
             ]
             yield table.seen(layers)
@@ -76,7 +81,7 @@ class Film:
 
     def _arrangements(self) -> Iterator[tuple[Still, list[Job]]]:
         racked = 0
-        for still in stills(self.performance):
+        for still in stills(self.performance, self.props.bend):
             yield still, list(self.props.changes(still, racked))
             racked = still.racked
 
@@ -86,9 +91,10 @@ class Film:
 
     def _layers(self, at_ns: int) -> Iterator[_Layer]:
         motion = self._motion
-        things = motion.things(at_ns)
-        for carried in self.props.carried(things):
-            yield _Layer(carried, (0, 0), (0.0, 0.0))
+        for carried in motion.groups(at_ns):
+            cards, moved = self.props.carried(carried)
+            turned = carried.turned_deg
+            yield from (_Layer(job, moved, (0.0, 0.0), turned) for job in cards)
         for hand in motion.hands(at_ns):
             job, shift = self.props.hand(hand)
             if job is not None:
@@ -164,6 +170,15 @@ def _cover(renderer: Renderer, job: Job) -> Linear:
     return pixels.clip(0) * _feather(bottom - top, right - left, inner)
 
 
+def _turned(pixels: Linear, turned_deg: float) -> Linear:
+    """Turn a layer clockwise about its middle."""
+    if abs(turned_deg) < 0.5:
+        return pixels
+    height, width = pixels.shape[:2]
+    turn = cv2.getRotationMatrix2D((width / 2, height / 2), -turned_deg, 1.0)
+    return np.asarray(cv2.warpAffine(pixels, turn, (width, height)), np.float32)
+
+
 def _blurred(pixels: Linear, moving: tuple[float, float]) -> Linear:
     """Smear a layer along its motion during the exposure."""
     far = max(abs(moving[0]), abs(moving[1]))
@@ -185,6 +200,8 @@ def _feather(height: int, width: int, inner: Sequence[bool] = (True,) * 4) -> Li
     sides = []
     for length, (low, high) in ((height, inner[1::2]), (width, inner[::2])):
         at = np.arange(length, dtype=np.float32) + 0.5
-        far = np.minimum(at if low else length, length - at if high else length)
+        far = np.full(length, _FEATHER_PX, np.float32)
+        far = np.minimum(far, at) if low else far
+        far = np.minimum(far, length - at) if high else far
         sides.append(np.clip(far / _FEATHER_PX, 0, 1))
     return (sides[0][:, None] * sides[1][None, :])[..., None]

@@ -4,15 +4,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from models.cards import DECK
-from models.layout import DEALER_POINT, TableLayout, middle
+from models.layout import DEALER_POINT, Point, TableLayout, middle
 from tests.independent import bodies, cloth
-from tests.independent.plan import CardAt, HandAt, StackAt, Still, Thing, outline
+from tests.independent.plan import CardAt, Carried, HandAt, Still, Thing, outline
 from tests.independent.room import CANVAS_PX, SKINS, SLEEVES, Points, Room
 
 Part: TypeAlias = tuple[int, int, int, int]
@@ -21,7 +22,7 @@ Item: TypeAlias = dict[str, Any]
 
 EMPTY_SAMPLES, STILL_SAMPLES, MOVING_SAMPLES, HAND_SAMPLES = 10, 32, 8, 8
 SHADOW_PX: Final = 20  # beyond a thing that lies on the cloth
-CELL_MM: Final = 120.0
+CELL_MM: Final = 160.0
 """A hand is rendered for places so far apart, and moved by less between them."""
 _RACK_CARD_MM: Final = 0.36
 
@@ -79,20 +80,25 @@ class Props:
                 items += rack
             yield Job(part, tuple(items), over=False, samples=STILL_SAMPLES)
 
-    def carried(self, things: Sequence[Thing]) -> Iterator[Job]:
-        """What is being carried at a time, a picture for each group that is close together."""
-        for part in merged([box for one in things if (box := self._thing_box(one, 2)) is not None]):
-            items = [self._item(one) for one in things if touches(self._thing_box(one, 2), part)]
-            yield Job(part, tuple(items), over=True, samples=MOVING_SAMPLES, shrink=2)
+    def carried(self, carried: Carried) -> tuple[list[Job], tuple[int, int]]:
+        """Cards that are carried together, and how many pixels to move them right and down."""
+        cards = carried.cards
+        found = []
+        for part in merged([box for one in cards if (box := self._thing_box(one, 2)) is not None]):
+            items = [self._item(one) for one in cards if touches(self._thing_box(one, 2), part)]
+            found.append(Job(part, tuple(items), over=True, samples=MOVING_SAMPLES, shrink=2))
+        return found, self._moved(carried.middle, carried.now)
+
+    def _moved(self, start: Point, end: Point) -> tuple[int, int]:
+        here, there = self.room.canvas_px(np.array([(*start, 12.0), (*end, 12.0)]))
+        x, y = (round(float(one)) for one in there - here)
+        return x, y
 
     def hand(self, hand: HandAt) -> tuple[Job | None, tuple[int, int]]:
         """A hand near a place, and how many pixels to move it right and down."""
         cell = (round(hand.tip[0] / CELL_MM) * CELL_MM, round(hand.tip[1] / CELL_MM) * CELL_MM)
         still = HandAt(hand.by, cell, hand.shoulder, hand.posture)
-        ends = np.array([(*hand.tip, 12.0), (*cell, 12.0)])
-        there, here = self.room.canvas_px(ends)
-        x, y = (round(float(one)) for one in there - here)
-        return self._hand_job(still), (x, y)
+        return self._hand_job(still), self._moved(cell, hand.tip)
 
     def _hand_job(self, hand: HandAt) -> Job | None:
         turn = math.radians(hand.angle_deg)
@@ -100,7 +106,9 @@ class Props:
         reach = [-30.0, 120.0, 260.0, 500.0, 800.0, 1200.0, 1600.0]
         axis = np.array([(hand.tip[0] + back[0] * r, hand.tip[1] + back[1] * r) for r in reach])
         wide = np.array([(x, y, z) for x, y in axis for z in (0.0, 180.0)])
-        spread = np.concatenate([wide + (dx, dy, 0) for dx in (-75, 75) for dy in (-75, 75)])
+        spread = np.concatenate(
+            [wide + np.array((dx, dy, 0)) for dx in (-75, 75) for dy in (-75, 75)]
+        )
         part = _clipped(self.room.canvas_px(spread), 30, shrink=2)
         if part is None:
             return None
@@ -139,7 +147,7 @@ class Props:
 
     def _card(self, one: CardAt) -> Item:
         row, column = divmod(DECK.index(one.card), 13)
-        bend = self._bend(one.card_id)
+        bend = self.bend(one.card_id)
         tall = float(bodies.card(bend).points[:, 2].max())
         over = (1 - math.cos(math.radians(one.roll_deg))) / 2
         return {
@@ -154,7 +162,7 @@ class Props:
             "bend_mm": bend,
         }
 
-    def _bend(self, card_id: int) -> tuple[float, float, float]:
+    def bend(self, card_id: int) -> bodies.Bend:
         """How a used card is bent: most of a pack the same way, along its length."""
         rng = np.random.default_rng([self.room.seed, 17, card_id])
         most = self.room.curl_mm
@@ -192,7 +200,7 @@ class Props:
     def _thing_box(self, thing: Thing, shrink: int = 1) -> Part | None:
         if isinstance(thing, CardAt):
             grow = SHADOW_PX + thing.z_mm * 0.7
-            around = outline(thing.place).astype(np.float64)
+            around = outline(thing.place)
             return self._box(around, thing.z_mm + 8, grow, shrink)
         tall = sum(count for _, count in thing.chips) * bodies.CHIP_THICK_MM
         half = bodies.CHIP_MM / 2 + 2
@@ -239,7 +247,14 @@ class Props:
     @cached_property
     def _furniture(self) -> list[Item]:
         floor = _block((5200.0, 4200.0, 2.0), (0.0, 560.0, -3.0), cloth.FLOOR, 0.9)
-        return [floor, *self._tray(), *self._shoe(), *self._discard_rack(), *self._rail(), *self._clutter()]
+        return [
+            floor,
+            *self._tray(),
+            *self._shoe(),
+            *self._discard_rack(),
+            *self._rail(),
+            *self._clutter(),
+        ]
 
     def _tray(self) -> Iterator[Item]:
         x, y = middle(self.layout.tray)
@@ -265,7 +280,9 @@ class Props:
         x, y = self.layout.shoe_mouth
         black = (0.012, 0.012, 0.013)
         yield _block((112.0, 270.0, 105.0), (x + 78, y - 118, 0.0), black, 0.25, angle_deg=33)
-        yield _block((96.0, 60.0, 42.0), (x + 8, y - 14, 0.0), (0.05, 0.05, 0.055), 0.3, angle_deg=33)
+        yield _block(
+            (96.0, 60.0, 42.0), (x + 8, y - 14, 0.0), (0.05, 0.05, 0.055), 0.3, angle_deg=33
+        )
 
     def _discard_rack(self) -> Iterator[Item]:
         x, y = middle(self.layout.discard_rack)
@@ -279,7 +296,7 @@ class Props:
         colour = leather[self.room.seed % len(leather)]
         angles = np.linspace(-1.35, 1.35, 40)
         places = [self._from_dealer(cloth.RAIL_MM, float(angle), 12.0) for angle in angles]
-        for start, end in zip(places, places[1:], strict=False):
+        for start, end in pairwise(places):
             yield {
                 "what": "bar",
                 "at_mm": (0.0, 0.0, 0.0),
@@ -294,16 +311,24 @@ class Props:
         """What people put down at a table: stacks of their own, a cup, a telephone."""
         rng = np.random.default_rng([self.room.seed, 23])
         between = [
-            (self._angle(one.circle.x_mm, one.circle.y_mm) + self._angle(o.circle.x_mm, o.circle.y_mm))
+            (
+                self._angle(one.circle.x_mm, one.circle.y_mm)
+                + self._angle(o.circle.x_mm, o.circle.y_mm)
+            )
             / 2
-            for one, o in zip(self.layout.spots, self.layout.spots[1:], strict=False)
+            for one, o in pairwise(self.layout.spots)
         ]
         for angle in between:
             place = self._from_dealer(float(rng.uniform(985, 1020)), angle, 0.0)
             kind = rng.random()
             if kind < 0.3:
-                yield _block((74.0, 150.0, 8.0), place, (0.01, 0.01, 0.012), 0.1,
-                             angle_deg=float(rng.uniform(-80, 80)))
+                yield _block(
+                    (74.0, 150.0, 8.0),
+                    place,
+                    (0.01, 0.01, 0.012),
+                    0.1,
+                    angle_deg=float(rng.uniform(-80, 80)),
+                )
             elif kind < 0.6:
                 yield {
                     "what": "cup",

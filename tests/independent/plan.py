@@ -5,17 +5,16 @@ Times are nanoseconds since the session's start, places millimetres in the felt'
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
-import cv2
 import numpy as np
 
 from models.cards import Card
 from models.layout import DEALER_POINT, Point, TableLayout, middle
-from tests.independent.bodies import CARD_MM, CARD_THICK_MM
-from vision.scenes.performance import CardMove, ChipMove, Gesture, Performance, Place
+from tests.independent.bodies import CARD_MM, CARD_THICK_MM, Bend, Points, bent
+from vision.scenes.performance import By, CardMove, ChipMove, Gesture, Performance, Place
 
 Posture: TypeAlias = Literal["hold", "flat", "point"]
 
@@ -25,7 +24,12 @@ REACH_NS: Final = 320 * MS  # from beyond the picture to a thing, and back
 LINGER_NS: Final = 800 * MS
 """A hand that is needed again sooner goes straight on."""
 GRIP_MM: Final = 16.0  # the fingertips rest this far from a card's middle, towards the arm
-_GAP_MM: Final = 0.05  # air between two cards
+RENDERED_AT: Final = 0.5
+"""The share of its way at which a carried card is rendered; elsewhere that picture is moved."""
+_GAP_MM: Final = 0.1  # air between two cards
+
+Bends: TypeAlias = Callable[[int], Bend]
+"""How each card is bent, by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,22 @@ Thing: TypeAlias = CardAt | StackAt
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """Cards carried together, as half way, and how they are now.
+
+    Attributes:
+        middle: of the cards, half way.
+        now: where that is now.
+        turned_deg: how far a single card is turned from there, clockwise.
+    """
+
+    cards: tuple[CardAt, ...]
+    middle: Point
+    now: Point
+    turned_deg: float
+
+
+@dataclass(frozen=True, slots=True)
 class Still:
     """What lies on the table from a time on, and which of it came or went just then."""
 
@@ -80,7 +100,7 @@ class Still:
     """Cards in the discard rack."""
 
 
-def stills(performance: Performance) -> Iterator[Still]:
+def stills(performance: Performance, bends: Bends) -> Iterator[Still]:
     """Yield each arrangement of resting things, beginning with the empty table."""
     cards: dict[int, tuple[CardMove, CardAt]] = {}
     stacks: dict[int, StackAt] = {}
@@ -101,9 +121,13 @@ def stills(performance: Performance) -> Iterator[Still]:
                 if move.under in before:
                     cards = _slid_under(cards, move.card_id, move.under)
                 changed.append(cards[move.card_id][1])
-        settled = _settled([one for _, one in cards.values()])
-        changed = [next((s for s in settled if s == replace(one, z_mm=s.z_mm)), one)
-                   if isinstance(one, CardAt) else one for one in changed]
+        settled = _settled([one for _, one in cards.values()], bends)
+        changed = [
+            next((s for s in settled if s == replace(one, z_mm=s.z_mm)), one)
+            if isinstance(one, CardAt)
+            else one
+            for one in changed
+        ]
         yield Still(at_ns, (*settled, *stacks.values()), tuple(changed), racked)
 
 
@@ -112,7 +136,8 @@ def _cues(
 ) -> Iterator[tuple[int, list[tuple[bool, CardMove | ChipMove]]]]:
     """Yield when things leave their places and come to rest, the leaving first."""
     cues: dict[int, list[tuple[bool, CardMove | ChipMove]]] = defaultdict(list)
-    for move in (*performance.cards, *performance.chips):
+    moves: list[CardMove | ChipMove] = [*performance.cards, *performance.chips]
+    for move in moves:
         cues[move.from_ns].append((True, move))
         cues[move.until_ns].append((False, move))
     for at_ns in sorted(cues):
@@ -145,30 +170,60 @@ def _slid_under(
     return {number: cards[number] for number in order}
 
 
-def _settled(cards: Sequence[CardAt]) -> list[CardAt]:
-    """Lay each card on those that it covers."""
+def _settled(cards: Sequence[CardAt], bends: Bends) -> list[CardAt]:
+    """Lay each card on those that it covers: it touches the highest of them where it is lowest."""
     laid: list[CardAt] = []
     for one in cards:
-        beneath = [other.z_mm for other in laid if overlap(one.place, other.place)]
-        height = max(beneath, default=-CARD_THICK_MM - _GAP_MM) + CARD_THICK_MM + _GAP_MM
-        laid.append(replace(one, z_mm=height))
+        under = [other.z_mm + _gap(one, other, bends) for other in laid if _near(one, other)]
+        laid.append(replace(one, z_mm=round(max([0.0, *under]), 2)))
     return laid
 
 
-def overlap(one: Place, other: Place) -> bool:
-    """Return whether a card in one place covers any of a card in the other."""
-    if math.hypot(one.x_mm - other.x_mm, one.y_mm - other.y_mm) > math.hypot(*CARD_MM):
-        return False
-    area, _ = cv2.intersectConvexConvex(outline(one), outline(other))
-    return float(area) > 1.0
+def _near(one: CardAt, other: CardAt) -> bool:
+    far = math.hypot(one.place.x_mm - other.place.x_mm, one.place.y_mm - other.place.y_mm)
+    return far < math.hypot(*CARD_MM)
 
 
-def outline(place: Place) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+def _gap(upper: CardAt, lower: CardAt, bends: Bends) -> float:
+    """Return how far a card lies above another that it covers, 0 or less where it covers none."""
+    share = np.linspace(-1, 1, 17)
+    own = np.stack(np.meshgrid(share, share), axis=-1).reshape(-1, 2)
+    half = np.array(CARD_MM) / 2
+    at = (own * half) @ _spin(upper.place) + (upper.place.x_mm, upper.place.y_mm)
+    there = ((at - (lower.place.x_mm, lower.place.y_mm)) @ _spin(lower.place).T) / half
+    both = (np.abs(there) <= 1).all(axis=1)
+    if not both.any():
+        return -math.inf
+    top = _height(lower, there[both], bends) + CARD_THICK_MM + _GAP_MM
+    return float((top - _height(upper, own[both], bends)).max())
+
+
+def _height(one: CardAt, shares: Points, bends: Bends) -> Points:
+    """Return how high a card's under side is above its lowest point, by place on it."""
+    height = bent(bends(one.card_id), shares[:, 0], -shares[:, 1])
+    if one.roll_deg < 90:
+        return height
+    # turned over about its long side
+    turned = bent(bends(one.card_id), -shares[:, 0], -shares[:, 1])
+    return np.asarray(_tall(bends(one.card_id)) - turned, np.float64)
+
+
+def _tall(bend: Bend) -> float:
+    share = np.linspace(-1, 1, 9)
+    u, v = np.meshgrid(share, share)
+    return float(bent(bend, u, v).max())
+
+
+def outline(place: Place) -> Points:
     """Return the corners of a card in its place, ``(4, 2)`` millimetres."""
-    turn = math.radians(place.angle_deg)
     half = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * np.array(CARD_MM) / 2
-    spin = np.array([(math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))])
-    return np.asarray(half @ spin + (place.x_mm, place.y_mm), np.float32)
+    return np.asarray(half @ _spin(place) + (place.x_mm, place.y_mm), np.float64)
+
+
+def _spin(place: Place) -> Points:
+    """Return the matrix that turns a row of a card's own coordinates into the felt's."""
+    turn = math.radians(place.angle_deg)
+    return np.array([(math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))])
 
 
 @dataclass(frozen=True)
@@ -185,27 +240,36 @@ class Motion:
         plain = cls(performance, layout)
         return cls(performance, layout, plain._paths())
 
-    def things(self, at_ns: int) -> list[Thing]:
-        """Return the cards that are carried at a time, from the bottom up.
+    def groups(self, at_ns: int) -> list[Carried]:
+        """Return the cards that are carried at a time, those that move together in one group.
 
         Chips that are carried are in the hand: its back hides them from above.
         """
-        found: list[Thing] = []
+        moves: dict[tuple[int, int, By], list[CardMove]] = defaultdict(list)
         for move in self.performance.cards:
             if move.from_ns <= at_ns < move.until_ns:
-                found.append(self._carried(move, at_ns, len(found)))
-        return found
+                moves[move.from_ns, move.until_ns, move.by].append(move)
+        return [self._group(some, at_ns) for some in moves.values()]
+
+    def _group(self, moves: Sequence[CardMove], at_ns: int) -> Carried:
+        move = moves[0]
+        share = eased((at_ns - move.from_ns) / (move.until_ns - move.from_ns))
+        now = [self._carried(move, share, at) for at, move in enumerate(moves)]
+        then = [self._carried(move, RENDERED_AT, at) for at, move in enumerate(moves)]
+        turned = now[0].place.angle_deg - then[0].place.angle_deg if len(moves) == 1 else 0.0
+        return Carried(tuple(then), _middle_of(then), _middle_of(now), turned)
 
     def hands(self, at_ns: int) -> list[HandAt]:
         """Return the hands that may be in view at a time."""
         return [hand for by, path in self.paths.items() if (hand := path.at(by, at_ns))]
 
-    def _carried(self, move: CardMove, at_ns: int, below: int) -> CardAt:
-        share = eased((at_ns - move.from_ns) / (move.until_ns - move.from_ns))
+    def _carried(self, move: CardMove, share: float, below: int) -> CardAt:
         start, end = self._card_ends(move)
         turn = (end.angle_deg - start.angle_deg + 180) % 360 - 180
         x, y = _between((start.x_mm, start.y_mm), (end.x_mm, end.y_mm), share)
-        before, after = (0.0 if face == "up" else 180.0 for face in (move.face_before, move.face_after))
+        before, after = (
+            0.0 if face == "up" else 180.0 for face in (move.face_before, move.face_after)
+        )
         lift = LIFT_MM * (1.6 if before != after else 1.0) * math.sin(math.pi * share)
         return CardAt(
             move.card_id,
@@ -245,7 +309,9 @@ class Motion:
                 tasks[move.by].append(_Task(move.from_ns, move.until_ns, *ends))
         for chips in self.performance.chips:
             if chips.by:
-                tasks[chips.by].append(_Task(chips.from_ns, chips.until_ns, *self._chip_ends(chips)))
+                tasks[chips.by].append(
+                    _Task(chips.from_ns, chips.until_ns, *self._chip_ends(chips))
+                )
         for gesture in self.performance.gestures:
             tasks[gesture.by].append(_signal(gesture))
         return {by: self._path(by, some) for by, some in sorted(tasks.items())}
@@ -327,6 +393,11 @@ def eased(share: float) -> float:
     """Return progress from 0 to 1 as a hand makes it: starting and ending gently."""
     share = min(1.0, max(0.0, share))
     return share * share * (3 - 2 * share)
+
+
+def _middle_of(cards: Sequence[CardAt]) -> Point:
+    xs, ys = [one.place.x_mm for one in cards], [one.place.y_mm for one in cards]
+    return sum(xs) / len(xs), sum(ys) / len(ys)
 
 
 def _between(start: Point, end: Point, share: float) -> Point:

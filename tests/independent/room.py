@@ -3,6 +3,7 @@
 Places are millimetres in the felt's frame (``models.layout``), with z upwards from the cloth.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -92,7 +93,9 @@ class Room:
     @cached_property
     def turn(self) -> Points:
         """Rotation from the felt's frame (z down) to the camera's."""
-        x, y, z = (cv2.Rodrigues(axis * a)[0] for axis, a in zip(np.eye(3), self.turn_rad))
+        x, y, z = (
+            cv2.Rodrigues(axis * a)[0] for axis, a in zip(np.eye(3), self.turn_rad, strict=True)
+        )
         return np.asarray(z @ y @ x, np.float64)
 
     @cached_property
@@ -131,7 +134,7 @@ class Room:
             focal_px=self.focal_px,
             centre_px=(float(centre[0]), float(centre[1])),
             distortion=self.radial,
-            turn_rad=_triple(cv2.Rodrigues(self.turn)[0].ravel()),
+            turn_rad=_triple(np.asarray(cv2.Rodrigues(self.turn)[0].ravel(), np.float64)),
             shift_mm=_triple(self.shift_mm + off),
             error_mm=CALIBRATION_MM,
         )
@@ -143,15 +146,15 @@ def room(seed: int, width_mm: float, depth_mm: float) -> Room:
     span = rng.uniform
     focal = PICTURE_PX[0] * span(0.85, 1.35)
     height = focal * max(width_mm / PICTURE_PX[0], depth_mm / PICTURE_PX[1]) * span(1.015, 1.05)
-    lean_x, lean_y = np.deg2rad(span(-5, 5)), np.deg2rad(span(-4, 4))
-    eye = (height * np.tan(lean_y), depth_mm / 2 - height * np.tan(lean_x), height)
+    lean_x, lean_y = math.radians(span(-5, 5)), math.radians(span(-4, 4))
+    eye = (height * math.tan(lean_y), depth_mm / 2 + height * math.tan(lean_x), height)
     return Room(
         seed=seed,
         cloth=CLOTHS[int(rng.integers(len(CLOTHS)))],
         lamps=tuple(_lamp(rng, depth_mm) for _ in range(int(rng.integers(2, 4)))),
         ambient=_triple(np.array([0.9, 0.95, 1.0]) * span(0.12, 0.32)),
-        eye_mm=_triple(np.array(eye)),
-        turn_rad=(-lean_x, lean_y, np.deg2rad(span(-1.5, 1.5))),
+        eye_mm=eye,
+        turn_rad=(-lean_x, lean_y, math.radians(span(-1.5, 1.5))),
         focal_px=focal,
         radial=(span(-0.12, 0.02), span(0.0, 0.03)),
         stop=span(1.6, 2.8),
