@@ -187,15 +187,22 @@ def _near(one: CardAt, other: CardAt) -> bool:
 def _gap(upper: CardAt, lower: CardAt, bends: Bends) -> float:
     """Return how far a card lies above another that it covers, 0 or less where it covers none."""
     share = np.linspace(-1, 1, 17)
-    own = np.stack(np.meshgrid(share, share), axis=-1).reshape(-1, 2)
-    half = np.array(CARD_MM) / 2
-    at = (own * half) @ _spin(upper.place) + (upper.place.x_mm, upper.place.y_mm)
-    there = ((at - (lower.place.x_mm, lower.place.y_mm)) @ _spin(lower.place).T) / half
-    both = (np.abs(there) <= 1).all(axis=1)
+    grid = np.stack(np.meshgrid(share, share), axis=-1).reshape(-1, 2)
+    # by the points of both: either may touch the other with its corner
+    own = np.concatenate([grid, _seen_from(upper.place, lower.place, grid)])
+    there = np.concatenate([_seen_from(lower.place, upper.place, grid), grid])
+    both = (np.abs(own) <= 1).all(axis=1) & (np.abs(there) <= 1).all(axis=1)
     if not both.any():
         return -math.inf
     top = _height(lower, there[both], bends) + CARD_THICK_MM + _GAP_MM
     return float((top - _height(upper, own[both], bends)).max())
+
+
+def _seen_from(place: Place, other: Place, shares: Points) -> Points:
+    """Return where points of another card are on a card, in shares of its half sides."""
+    half = np.array(CARD_MM) / 2
+    at = (shares * half) @ _spin(other) + (other.x_mm, other.y_mm)
+    return np.asarray((at - (place.x_mm, place.y_mm)) @ _spin(place).T / half, np.float64)
 
 
 def _height(one: CardAt, shares: Points, bends: Bends) -> Points:

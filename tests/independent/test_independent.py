@@ -63,6 +63,24 @@ def test_no_card_lies_inside_another(scene: Scene) -> None:
     assert 0.9 * tall < there[1].z_mm < 2 * tall
 
 
+@pytest.mark.parametrize("turned_deg", [0.0, 12.0, 90.0])
+def test_a_card_touches_the_one_beneath_where_it_is_lowest(turned_deg: float) -> None:
+    under = CardMove(0, 1, 1, DECK[0], None, Place(0.0, 300.0), "up", "up", "dealer")
+    over_at = Place(21.0, 311.0, turned_deg)
+    over = CardMove(2, 3, 2, DECK[1], None, over_at, "up", "up", "dealer")
+    there = lying(Performance(5, (under, over), (), ()), 4)
+    share = np.linspace(-1, 1, 201)
+    u, v = (part.ravel() for part in np.meshgrid(share, share))
+    turn, half = np.deg2rad(turned_deg), np.array(bodies.CARD_MM) / 2
+    x, y = u * half[0], v * half[1]
+    below_u = (x * np.cos(turn) - y * np.sin(turn) + 21.0) / half[0]
+    below_v = (x * np.sin(turn) + y * np.cos(turn) + 11.0) / half[1]
+    both = (np.abs(below_u) <= 1) & (np.abs(below_v) <= 1)
+    top = bodies.bent(BENT, below_u, -below_v)[both] + bodies.CARD_THICK_MM
+    air = there[2].z_mm + bodies.bent(BENT, u, -v)[both] - top
+    assert 0 <= air.min() < 0.25
+
+
 def test_the_dealers_hand_is_at_every_card_that_comes_to_rest(scene: Scene) -> None:
     motion = Motion.of(scene.staged.performance, scene.layout)
     dealt = [move for move in scene.staged.performance.cards if move.start is None and move.end]
