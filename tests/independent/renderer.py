@@ -51,9 +51,8 @@ class Renderer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            self._process.wait()
+        if self._process is not None:
+            self._process.communicate()
 
     def path(self, job: Job) -> Path:
         """Return where a job's picture is kept: named after all that decides it."""
