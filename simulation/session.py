@@ -35,6 +35,8 @@ from vision.scenes.look import Look
 
 Progress = Callable[[int, int], None]
 """Receives the number of filmed frames and their total."""
+Filming = Callable[[Path], tuple[CameraRecord, ...]]
+"""Films into a session's folder and describes each camera."""
 
 _TRUTH: Final = "truth.jsonl"
 START_NS: Final = 1_767_297_600_000_000_000
@@ -125,12 +127,30 @@ def simulate(
         TechnicianError: the disk refuses.
     """
     scene = prepare(settings)
+
+    def filmed(part: Path) -> tuple[CameraRecord, ...]:
+        if not settings.video:
+            return ()
+        _write_video(part, settings, scene, progress)
+        return (_camera(scene),)
+
+    return write_folder(settings, scene, folder, filmed, force=force)
+
+
+def write_folder(
+    settings: Settings, scene: Scene, folder: Path, filmed: Filming, *, force: bool = False
+) -> Path:
+    """Write a staged session's folder, whole or not at all; ``filmed`` adds its video.
+
+    Raises:
+        OperatorError: the folder exists and is no simulated session that ``force`` allows
+            replacing.
+        TechnicianError: the disk refuses.
+    """
     with _whole(folder, force=force) as part:
         _write_sensors(part, settings, scene)
         _write_people(part, settings, scene)
-        if settings.video:
-            _write_video(part, settings, scene, progress)
-        write_session(part, _described(settings, scene))
+        write_session(part, _described(settings, scene, filmed(part)))
     return folder
 
 
@@ -273,7 +293,7 @@ def _write_video(part: Path, settings: Settings, scene: Scene, progress: Progres
                 progress(number, max(frames, number))
 
 
-def _described(settings: Settings, scene: Scene) -> Session:
+def _described(settings: Settings, scene: Scene, cameras: tuple[CameraRecord, ...]) -> Session:
     rules = scene.house.rules
     shoe = is_shoe_game(rules)
     ports = [SerialRecord(port="plates", driver="plate", file="plates.cap")]
@@ -289,7 +309,7 @@ def _described(settings: Settings, scene: Scene) -> Session:
         layout="layout.toml",
         at=settings.start_ns,
         dealing="shoe" if shoe else "pitch",
-        cameras=(_camera(scene),) if settings.video else (),
+        cameras=cameras,
         serial=tuple(ports),
         console="console.jsonl",
         truth=_TRUTH,

@@ -10,7 +10,7 @@ out exactly; and compares the time a picture takes.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -46,7 +46,7 @@ NEAR_NS: Final = 1_500_000_000
 """A sighting this close to one of the clean film, in place and time, is the same."""
 LATE_NS: Final = 350_000_000  # later than on the clean film by more than this counts as late
 _SPARE: Final = 128  # rows and columns by which a field of noise is larger than a picture
-_BASE: Final = Fraction(1, 90_000)
+BASE: Final = Fraction(1, 90_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class OtherCamera(FileCamera):
         """Yield the pictures as the sensor gives them."""
         seen = Exposed(self._sensor, self._seed)
         for frame in super().frames():
-            shown = frame.encodable(frame.index, _BASE)
+            shown = frame.encodable(frame.index, BASE)
             planes = np.asarray(shown.to_ndarray(), np.uint8)
             height = shown.height
             planes[:height] = seen.luma(planes[:height], (frame.at_ns - self._start_ns) / 1e9)
@@ -232,18 +232,25 @@ def _filmed(
 
 
 def _encode(camera: FileCamera, file: Path, bit_rate: int) -> None:
-    """Write the pictures as a network camera streams them: a constant rate, no look-ahead."""
+    frames = camera.frames()
+    encode((f.encodable(round(f.at_ns * 90_000 / 1e9), BASE) for f in frames), file, bit_rate)
+
+
+def encode(pictures: Iterable[av.VideoFrame], file: Path, bit_rate: int) -> None:
+    """Write pictures as a network camera streams them: a constant rate, no look-ahead.
+
+    Their times count 90,000ths of a second.
+    """
     rate = str(bit_rate)
     how = {"b": rate, "maxrate": rate, "bufsize": rate, "preset": "superfast"}
     how |= {"tune": "zerolatency", "g": "30"}
     with av.open(str(file), "w", format="mp4") as container:
         stream = None
-        for frame in camera.frames():
+        for picture in pictures:
             if stream is None:
                 stream = container.add_stream("libx264", 15, how)
-                stream.width, stream.height = frame.size_px
-                stream.pix_fmt, stream.codec_context.time_base = "yuv420p", _BASE
-            picture = frame.encodable(round(frame.at_ns * 90_000 / 1e9), _BASE)
+                stream.width, stream.height = picture.width, picture.height
+                stream.pix_fmt, stream.codec_context.time_base = "yuv420p", BASE
             container.mux(stream.encode(picture))
         assert stream is not None
         container.mux(stream.encode(None))
