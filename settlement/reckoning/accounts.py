@@ -50,7 +50,7 @@ class Rival:
         odds: how many times likelier it is than the stated one.
         facts: the round by it.
         outcome: what it settles to.
-        spoken: how likely what each sense said is by it and not by the stated one, as a logarithm.
+        by_sense: how much likelier each sense's reports are by it than as stated, as a logarithm.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class Rival:
         odds: float,
         facts: Sequence[AnyFact],
         outcome: Outcome,
-        spoken: Mapping[Sense, float],
+        by_sense: Mapping[Sense, float],
     ) -> None:
-        self.odds, self.facts, self.outcome, self.spoken = odds, facts, outcome, spoken
+        self.odds, self.facts, self.outcome, self.by_sense = odds, facts, outcome, by_sense
 
 
 def accounts(
@@ -108,7 +108,7 @@ def _account(
 def _witnesses(rival: Rival, stated: Outcome) -> tuple[Witness, ...]:
     """Return which senses speak for a rival or against it, the loudest first."""
     less, more = _kinds(stated), _kinds(rival.outcome)
-    odds = {sense: exp(min(_UTMOST, said)) for sense, said in rival.spoken.items()}
+    odds = {sense: exp(min(_UTMOST, log_odds)) for sense, log_odds in rival.by_sense.items()}
     odds["play"] = odds.get("play", 1.0) * MISTAKE ** (len(more) - len(less))
     heard = [
         Witness(sense, _rounded(one))

@@ -120,7 +120,9 @@ class Camera:
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
                 other = 0.0 if mistakes else log(PUT_BACK)
             looks = (
-                looks_alike(card, look) if card.said is not None else fresh(story, look, self._room)
+                looks_alike(card, look)
+                if card.shoe_card is not None
+                else fresh(story, look, self._room)
             )
             evidence = place + other + looks
             yield Option(evidence, mistakes, ident=card.ident, kind="again")

@@ -47,7 +47,7 @@ class CardFacts(Record):
 
     def distrust(self, card: InPlay) -> None:
         """The decks hold no more of the face that the shoe read."""
-        card.said = None
+        card.shoe_card = None
         if card.dealt >= max(self.published, self.base):
             fact = self.fact(card.dealt)
             assert isinstance(fact, CardDealt)
@@ -65,13 +65,13 @@ class CardFacts(Record):
         self.next_ident += 1
         if draw is not None:
             (self.supply.drawn if draw in self.supply.drawn else self.supply.boxed).remove(draw)
-            card.said, card.announced, card.seqs = draw.card, True, draw.seqs
+            card.shoe_card, card.announced, card.seqs = draw.card, True, draw.seqs
             card.clocked = draw.timed
         fact = CardDealt(
             at=at,
             to=to,
             hand=number,
-            card=card.said,
+            card=card.shoe_card,
             face=face,
             probability=_sure(card) if face == "up" else None,
             evidence=card.seqs,
@@ -79,7 +79,7 @@ class CardFacts(Record):
         if not self.shoe:
             card.dealt = self.state_in_turn(fact, at + UNSEEN_HOLD_NS)
         else:
-            hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
+            hold_ns = at + UNSEEN_HOLD_NS if self.supply.disconnected else 0
             if draw is None and not hold_ns:
                 hold_ns = at + PATIENCE_NS
             card.dealt = self.state_in_turn(fact, hold_ns)
@@ -142,7 +142,7 @@ class CardFacts(Record):
             if self.shoe and not card.announced:
                 # The shoe may be late to tell of it.
                 hold_ns = max(hold_ns, card.at + PATIENCE_NS)
-            if self.supply.deaf:
+            if self.supply.disconnected:
                 # One that an arm hides may yet come before it.
                 hold_ns = max(hold_ns, card.at + UNSEEN_HOLD_NS)
             if _open(card) or (self.shoe and known is None and card.to == "dealer"):
@@ -239,16 +239,16 @@ class CardFacts(Record):
 
 def _open(card: InPlay) -> bool:
     """Return whether the round's course must tell which of two sensors misread a card."""
-    if card.said is None or card.reading is None or not card.disputed:
+    if card.shoe_card is None or card.reading is None or not card.disputed:
         return False
-    return not upheld(card.said, card.reading)
+    return not upheld(card.shoe_card, card.reading)
 
 
 def _sure(card: InPlay) -> float | None:
     """Return the probability of a stated face, where it leaves a doubt."""
-    if card.card is None or (card.said is None and card.reading is None):
+    if card.card is None or (card.shoe_card is None and card.reading is None):
         return None
-    sure = probability(card.card, card.said, card.reading)
+    sure = probability(card.card, card.shoe_card, card.reading)
     return None if sure >= _AGREED_BY_TWO_P else round(sure, 6)
 
 

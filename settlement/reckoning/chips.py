@@ -178,7 +178,7 @@ def _with_card(story: Story, hand: Hand, draw: Draw | None, coming: Coming) -> I
         return
     its = hand.copy()
     card = InPlay(0, hand.spot, hand.number, "up", coming.at or 0)
-    card.said = None if draw is None else draw.card
+    card.shoe_card = None if draw is None else draw.card
     its.cards.append(card)
     yield _Hidden(log(HIDDEN) + comes.evidence, its, draw)
 

@@ -214,13 +214,13 @@ class Closing:
         reading = card.reading
         if card.card is None:
             return None
-        if card.said is not None and reading is not None and not card.disputed:
+        if card.shoe_card is not None and reading is not None and not card.disputed:
             return None
         places = [at - opened for at in (card.dealt, card.shown) if at >= opened]
         stated = _stated(record, places) or card.card
-        held = Stated(stated, card.said, card.seqs, places)
+        held = Stated(stated, card.shoe_card, card.seqs, places)
         known = (self._clinging.most, self._clinging.least)
-        if card.said is None and reading is not None:
+        if card.shoe_card is None and reading is not None:
             alone = LASTING ** max(1, reading.looks - 1)
             known = (alone, alone)
         return of_face(held, reading, record, self._shoe, known)
@@ -260,7 +260,7 @@ class Closing:
                 alike += odds
             else:
                 continue
-            found.append(Rival(odds, facts, outcome, _apart(other.spoken, over.spoken)))
+            found.append(Rival(odds, facts, outcome, _apart(other.by_sense, over.by_sense)))
         open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
         if not open_ and alike <= MISJUDGED_FROM:
             return []
@@ -285,9 +285,9 @@ class Closing:
             facts = [over.amended.get(_whose(fact), fact) for fact in _round(other)]
             if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
                 continue
-            spoken = other.spoken if its is None else its.spoken
+            by_sense = other.by_sense if its is None else its.by_sense
             most = exp(min(50.0, evidence - own))
-            found.append(_OtherStory(evidence, most, facts, spoken, mistakes))
+            found.append(_OtherStory(evidence, most, facts, by_sense, mistakes))
         return sorted(found, key=lambda other: -other.most)
 
     def _faced(self, record: Sequence[AnyFact], question: Question) -> list[Rival]:
@@ -367,10 +367,10 @@ class _OtherStory:
         evidence: float,
         most: float,
         facts: list[AnyFact],
-        spoken: Mapping[Sense, float],
+        by_sense: Mapping[Sense, float],
         wrong: int,
     ) -> None:
-        self.evidence, self.most, self.facts, self.spoken = evidence, most, facts, spoken
+        self.evidence, self.most, self.facts, self.by_sense = evidence, most, facts, by_sense
         self.wrong = wrong
 
 

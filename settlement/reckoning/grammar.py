@@ -61,8 +61,8 @@ def face_in_deal(story: Story, to: Dealt, rules: Rulebook, ahead: int = 0) -> Fa
 
 def hidden(story: Story) -> float:
     """Return how likely a card is not seen when the next one is, nor read by a shoe."""
-    unheard = not story.shoe or story.supply.deaf
-    return log(HIDDEN if unheard else HIDDEN * SHOE_MISSED)
+    unread = not story.shoe or story.supply.disconnected
+    return log(HIDDEN if unread else HIDDEN * SHOE_MISSED)
 
 
 def unseen_ways(skipped: int, before: int) -> list[tuple[int, ...]]:

@@ -21,12 +21,12 @@ class InPlay:
 
     def __init__(self, ident: int, to: Dealt, number: int, face: Face, at: int) -> None:
         self.ident, self.to, self.number, self.face, self.at = ident, to, number, face, at
-        self.said: Card | None = None
-        """The shoe's word for its face."""
+        self.shoe_card: Card | None = None
+        """What the shoe read it as."""
         self.announced = False
         """Whether the shoe's reader counted it."""
         self.clocked = False
-        """Whether the shoe's reader told when it left the shoe."""
+        """Whether the shoe's reader reported when it left the shoe."""
         self.carried = False
         """Whether it was laid to somebody else."""
         self.where: Where = "unseen"
@@ -49,14 +49,14 @@ class InPlay:
         self.by_course: Card | None = None
         """Its face by the round's course, where the shoe and the camera read different ones."""
         self._of: tuple[Card | None, Reading | None] | None = None
-        """What the face was last told of."""
+        """What ``_card`` was worked out from."""
         self._card: Card | None = None
 
     def copy(self) -> "InPlay":
         """Return a copy for another story."""
         other = InPlay(self.ident, self.to, self.number, self.face, self.at)
         other.carried = self.carried
-        other.said, other.announced = self.said, self.announced
+        other.shoe_card, other.announced = self.shoe_card, self.announced
         other.clocked, other.turned_in_place = self.clocked, self.turned_in_place
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
@@ -71,41 +71,41 @@ class InPlay:
         """The face, where it is known; where shoe and camera differ, the likelier one."""
         if self.by_course is not None:
             return self.by_course
-        if self._of is None or self._of[0] is not self.said or self._of[1] is not self.reading:
-            self._of = (self.said, self.reading)
+        if self._of is None or self._of[0] is not self.shoe_card or self._of[1] is not self.reading:
+            self._of = (self.shoe_card, self.reading)
             self._card = self._likeliest_face()
         return self._card
 
     def _likeliest_face(self) -> Card | None:
         if self.reading is None:
-            return self.said
+            return self.shoe_card
         face, p = self.reading.listed[0]
-        if self.said is None:
+        if self.shoe_card is None:
             return face if p >= KNOWN_P else _rank_of(self.reading)
-        by_shoe = (1.0 - SHOE_MISREAD_P) * self.reading.p(self.said)
-        return self.said if by_shoe >= SHOE_MISREAD_P / 51 * p else face
+        by_shoe = (1.0 - SHOE_MISREAD_P) * self.reading.p(self.shoe_card)
+        return self.shoe_card if by_shoe >= SHOE_MISREAD_P / 51 * p else face
 
     @property
     def timed(self) -> bool:
-        """Whether a sensor told when it was dealt: the shoe of that card, or a camera at once."""
+        """Whether a sensor reported when it was dealt: its shoe, or a camera at once."""
         if self.clocked and not self.disputed:
             return True
         return 0 <= self.seen_at - self.at <= SECOND
 
     def otherwise(self) -> tuple[Card, float] | None:
         """Return what the less believed sensor reads a disputed card as, and its odds."""
-        if not self.disputed or self.said is None or self.reading is None:
+        if not self.disputed or self.shoe_card is None or self.reading is None:
             return None
         face, p = self.reading.listed[0]
-        odds = SHOE_MISREAD_P / 51 * p / ((1.0 - SHOE_MISREAD_P) * self.reading.p(self.said))
-        return (face, odds) if self.card is self.said else (self.said, 1.0 / odds)
+        odds = SHOE_MISREAD_P / 51 * p / ((1.0 - SHOE_MISREAD_P) * self.reading.p(self.shoe_card))
+        return (face, odds) if self.card is self.shoe_card else (self.shoe_card, 1.0 / odds)
 
     @property
     def disputed(self) -> bool:
         """Whether the shoe and the camera read different faces."""
-        if self.said is None or self.reading is None:
+        if self.shoe_card is None or self.reading is None:
             return False
-        return self.reading.likeliest not in meant_by(self.said)
+        return self.reading.likeliest not in meant_by(self.shoe_card)
 
 
 def _rank_of(reading: Reading) -> Card | None:

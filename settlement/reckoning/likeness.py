@@ -31,7 +31,7 @@ def looks_alike(card: InPlay, look: Look) -> float:
     if look.face == "down" or look.reading is None:
         return 0.0
     if card.reading is None:
-        return alike(card.said, look.reading)
+        return alike(card.shoe_card, look.reading)
     mass = sum(p * card.reading.each(face) for face, p in look.reading.listed)
     return log(max(mass * _FACES, _MISREAD))
 
@@ -47,9 +47,9 @@ def doubted_again(card: InPlay, look: Look) -> bool:
 
 def glimpsed(card: InPlay, look: Look) -> bool:
     """Return whether a back was only read as a face: not surely, and not as the shoe had it."""
-    if card.said is None or look.reading is None:
+    if card.shoe_card is None or look.reading is None:
         return False
-    return max(look.reading.listed[0][1], look.reading.p(card.said)) < AGREED_P
+    return max(look.reading.listed[0][1], look.reading.p(card.shoe_card)) < AGREED_P
 
 
 def of_nothing(look: Look) -> float:

@@ -58,7 +58,7 @@ from settlement.reconcile.reviews import seen_amiss
 from settlement.reconcile.timing import SECOND
 
 Dealing: TypeAlias = Literal["shoe", "pitch"]
-Said: TypeAlias = AnyFact | ReviewRaised
+Published: TypeAlias = AnyFact | ReviewRaised
 
 _END_NS: Final = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""
@@ -129,9 +129,9 @@ class Reckoning:
         """Return how many of a face the decks can still hold."""
         return self._decks.room(card)
 
-    def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
+    def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Published, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
-        said = self.advance(through_ns)
+        published = self.advance(through_ns)
         match observation:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
@@ -149,9 +149,9 @@ class Reckoning:
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
                 self._ask(seen_amiss(observation), observation)
-        return said + self.advance(through_ns)
+        return published + self.advance(through_ns)
 
-    def advance(self, now_ns: int) -> tuple[Said, ...]:
+    def advance(self, now_ns: int) -> tuple[Published, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
         self._now = max(self._now, now_ns)
         self._of_cameras(self._cameras.due(self._now))
@@ -160,25 +160,25 @@ class Reckoning:
             story.close_if_over(self._now)
         return tuple(self._publish())
 
-    def finish(self) -> tuple[Said, ...]:
+    def finish(self) -> tuple[Published, ...]:
         """Tell that the session is over."""
-        said = list(self.advance(self._now + _END_NS))
+        published = list(self.advance(self._now + _END_NS))
         for story in self._stories:
             story.end_session()
         self._prune()
-        said += self._publish()
+        published += self._publish()
         best = self._stories[0]
         for fact in best.record[self._published - best.base :]:
             if isinstance(fact, CardDealt):
                 self._ask_too_many(best, fact)
             self._count(fact)
-            said.append(fact)
+            published.append(fact)
         self._published = best.end
         if best.in_play:
             what = "the session ended before the cards were taken up"
             reviews = [*self._closing.unfinished(best, self._stories), Review(what, (), ())]
-            said += [ReviewRaised(round=best.round, review=review) for review in reviews]
-        return tuple(said)
+            published += [ReviewRaised(round=best.round, review=review) for review in reviews]
+        return tuple(published)
 
     # --- observations ---------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class Reckoning:
         match observation:
             case ShoeCardRead():
                 self._clinging.observed(observation)
-                self._hear(deaf=False)
+                self._note_link(disconnected=False)
                 self._drawn(self._shoe.read(observation))
             case ShoeCutCard():
                 at, seqs = observation.at or 0, _seqs(observation)
@@ -290,14 +290,14 @@ class Reckoning:
         elif self._shoe is not None:
             draws, what = self._shoe.fault(fault)
             if fault.kind in ("link_lost", "uncounted"):
-                self._hear(deaf=fault.kind == "link_lost")
+                self._note_link(disconnected=fault.kind == "link_lost")
             self._drawn(draws)
             if what is not None:
                 self._ask(what, fault)
 
-    def _hear(self, *, deaf: bool) -> None:
+    def _note_link(self, *, disconnected: bool) -> None:
         for story in self._stories:
-            story.supply.deaf = deaf
+            story.supply.disconnected = disconnected
 
     def _lapse(self) -> None:
         """Take in that cards which left the shoe went unseen."""
@@ -340,29 +340,29 @@ class Reckoning:
         """Remember how likely the stories are that there was no room for."""
         self._dropped = max(self._dropped, odds)
 
-    def _publish(self) -> list[Said]:
-        said: list[Said] = []
+    def _publish(self) -> list[Published]:
+        published: list[Published] = []
         while True:
             best = self._best()
             if best.closed and best.closed[0].end < self._published:
-                said += self._close_late(best)
+                published += self._close_late(best)
                 continue
             at = self._published
             if at >= best.end or best.awaits_card_before(best.fact(at)):
-                return said
+                return published
             over = bool(best.closed) and best.holds.get(best.closed[0].end, 0) <= self._now
             if not over and best.holds.get(at, 0) > self._now:
-                return said
+                return published
             if over:
                 best = self._chosen(best)
             fact = best.fact(at)
             if not self._agreed(best, at, fact, over=over):
-                return said
+                return published
             if isinstance(fact, CardDealt):
                 self._ask_too_many(best, fact)
             if isinstance(fact, RoundClosed):
-                said += self._close(best)
-            said.append(fact)
+                published += self._close(best)
+            published.append(fact)
             self._count(fact)
             self._follow(fact)
             self._published += 1
@@ -383,15 +383,15 @@ class Reckoning:
         elif isinstance(fact, RoundClosed):
             self._in_play = 0
 
-    def _close_late(self, best: Story) -> list[Said]:
+    def _close_late(self, best: Story) -> list[Published]:
         """Close a round of which the published facts went on otherwise than this story has it."""
         over = best.closed[0]
-        said = self._close(best)
+        published = self._close(best)
         if self._in_play == over.round:
             fact = RoundClosed(at=best.fact(over.end).at)
             self._follow(fact)
-            said.append(fact)
-        return said
+            published.append(fact)
+        return published
 
     def _ask_too_many(self, story: Story, fact: CardDealt) -> None:
         """Ask of a card more than the shoe held where another may have been misread."""
@@ -462,7 +462,7 @@ class Reckoning:
             story.retracts = True
         return True
 
-    def _close(self, best: Story) -> list[Said]:
+    def _close(self, best: Story) -> list[Published]:
         """Weigh a round that is over, and forget every story that holds otherwise of it."""
         over = best.closed[0]
         others = [story for story in self._stories if story is not best]
@@ -477,7 +477,7 @@ class Reckoning:
         best.trim(over.end)
         self._stories = [best]
         best.evidence = best.mistakes = 0.0
-        best.spoken = {}
+        best.by_sense = {}
         best.retracts = best.asked_to_retract = False
         return [
             ReviewRaised(

@@ -155,7 +155,7 @@ class Shoe:
 
     def _unread(self, story: Story, at: int, skipped: int, read: float) -> Iterator[Claim]:
         """Yield an unread card; where no card that was ``read`` fits, also one hidden for long."""
-        missed = 0.0 if self._count.deaf(at - CARRY_NS) else log(SHOE_MISSED)
+        missed = 0.0 if self._count.disconnected(at - CARRY_NS) else log(SHOE_MISSED)
         latest = Claim(skipped * log(HIDDEN) + missed, None, skipped)
         yield latest
         if read >= log(HIDDEN) or not skipped:
@@ -291,11 +291,11 @@ def _explains(story: Story, draw: Draw) -> bool:
 def _announce(story: Story, card: InPlay, draw: Draw) -> None:
     card.announced, card.clocked = True, draw.timed
     card.seqs += draw.seqs
-    if card.said is None:
-        card.said = draw.card
+    if card.shoe_card is None:
+        card.shoe_card = draw.card
     fact = story.fact(card.dealt) if card.dealt >= max(story.published, story.base) else None
     if isinstance(fact, CardDealt) and card.face == "down":
-        story.amend(card.dealt, replace(fact, card=card.said, evidence=card.seqs))
+        story.amend(card.dealt, replace(fact, card=card.shoe_card, evidence=card.seqs))
     else:
         story.restate(card, draw.at, story.published)
 
@@ -306,9 +306,9 @@ def _late(draw: Draw, at: int) -> float:
     return log(LATE + (1.0 - LATE) * exp(-off_s * off_s * 2.0))
 
 
-def alike(said: Card | None, look: Reading | None) -> float:
+def alike(shoe_card: Card | None, look: Reading | None) -> float:
     """Return how likely a card that the shoe read so looks so; all faces alike would be 0."""
-    if said is None or look is None:
+    if shoe_card is None or look is None:
         return 0.0
-    mass = (1.0 - SHOE_MISREAD_P) * look.p(said) / len(meant_by(said))
+    mass = (1.0 - SHOE_MISREAD_P) * look.p(shoe_card) / len(meant_by(shoe_card))
     return log(_FACES * (mass + SHOE_MISREAD_P / 51.0))

@@ -56,7 +56,7 @@ class Closed:
         self.asks = story.asks
         self.turned_unseen = story.turned_unseen
         self.evidence, self.wrong = story.evidence, story.wrong
-        self.spoken = story.spoken.copy()
+        self.by_sense = story.by_sense.copy()
         self.amended: dict[tuple[object, ...], AnyFact] = {}
         """Facts that the round's course had stated otherwise, by what they were before."""
 
@@ -68,8 +68,8 @@ class Story(CardFacts):
         super().__init__(shoe=shoe)
         self.evidence = 0.0
         """Logarithm of how likely the observations are by this story."""
-        self.spoken: dict[Sense, float] = {}
-        """What of it each sense has said."""
+        self.by_sense: dict[Sense, float] = {}
+        """What of it rests on each sense."""
         self.mistakes = 0.0
         """Logarithm of how likely the mistakes are that it holds so far."""
         self.retracts = False
@@ -105,15 +105,15 @@ class Story(CardFacts):
         return self.evidence + self.mistakes
 
     def weigh(self, sense: Sense, evidence: float) -> None:
-        """Take in how likely what a sense said is by this story, as a logarithm."""
+        """Take in how likely a sense's report is by this story, as a logarithm."""
         if evidence:
             self.evidence += evidence
-            self.spoken[sense] = self.spoken.get(sense, 0.0) + evidence
+            self.by_sense[sense] = self.by_sense.get(sense, 0.0) + evidence
 
     def copy(self) -> "Story":
         """Return a copy that shares nothing that changes."""
         other = Story(shoe=self.shoe)
-        other.spoken = self.spoken.copy()
+        other.by_sense = self.by_sense.copy()
         other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
         other.base, other.record, other.holds = self.base, self.record[:], self.holds.copy()

@@ -29,7 +29,7 @@ class Supply:
         """Cards that were found face up in the shoe."""
         self.entered: list[CardBurned | CardBoxed] = []
         """What people stated of cards that the shoe did not read yet."""
-        self.deaf = False
+        self.disconnected = False
         """Whether nobody hears the shoe's reader."""
         self.fresh_shoe: ShoeStarted | None = None
         """A shoe was loaded, and no card of it was dealt."""
@@ -45,5 +45,5 @@ class Supply:
         other = Supply()
         other.drawn, other.boxed = self.drawn[:], self.boxed[:]
         other.entered, other.fresh_shoe = self.entered[:], self.fresh_shoe
-        other.cut_card, other.deaf = self.cut_card, self.deaf
+        other.cut_card, other.disconnected = self.cut_card, self.disconnected
         return other

@@ -134,8 +134,13 @@ class Taking:
         """Look at a card's face, for the first time by what the decks can still hold."""
         reading = held(story, look.reading, self._room) if first else look.reading
         story.read(card, reading, afresh=look.afresh)
-        said = card.said
-        if first and said and card.disputed and self._room(said) - story.out(said) < 0:
+        shoe_card = card.shoe_card
+        if (
+            first
+            and shoe_card
+            and card.disputed
+            and self._room(shoe_card) - story.out(shoe_card) < 0
+        ):
             story.distrust(card)
 
     def _turns(self, story: Story, card: InPlay, look: Look, published: int) -> None:

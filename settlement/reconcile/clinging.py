@@ -49,7 +49,7 @@ class Clinging:
 
     def __init__(self) -> None:
         self._lasted = self._slips = 0
-        self._said: dict[int, Card] = {}
+        self._shoe_cards: dict[int, Card] = {}
         self._seen: dict[int, _Track] = {}
         self._runs: dict[_Track, list[_Run]] = {}
 
@@ -84,7 +84,7 @@ class Clinging:
             return
         if isinstance(one, ShoeCardRead):
             if one.card is not None:
-                self._said[one.seq] = one.card
+                self._shoe_cards[one.seq] = one.card
             return
         track = (one.source, one.track)
         self._seen[one.seq] = track
@@ -108,18 +108,20 @@ class Clinging:
         for fact in record:
             if not isinstance(fact, CardDealt):
                 continue
-            said = next((self._said[seq] for seq in fact.evidence if seq in self._said), None)
+            shoe_card = next(
+                (self._shoe_cards[seq] for seq in fact.evidence if seq in self._shoe_cards), None
+            )
             tracks = dict.fromkeys(self._seen[seq] for seq in fact.evidence if seq in self._seen)
-            if said is not None and fact.card is said and len(tracks) == 1:
-                self._judge(said, self._runs.get(next(iter(tracks)), []))
+            if shoe_card is not None and fact.card is shoe_card and len(tracks) == 1:
+                self._judge(shoe_card, self._runs.get(next(iter(tracks)), []))
             self._forget(fact.evidence, tracks)
-        _cut_short(self._said)
+        _cut_short(self._shoe_cards)
         _cut_short(self._seen)
         _cut_short(self._runs)
 
-    def _judge(self, said: Card, runs: Sequence[_Run]) -> None:
+    def _judge(self, shoe_card: Card, runs: Sequence[_Run]) -> None:
         for run, following in zip_longest(runs, runs[1:]):
-            if same(said, run.face):
+            if same(shoe_card, run.face):
                 continue
             self._lasted += run.looks > 1
             self._slips += run.looks == 1 and following is not None and not following.afresh
@@ -128,7 +130,7 @@ class Clinging:
 
     def _forget(self, seqs: Iterable[int], tracks: Iterable[_Track]) -> None:
         for seq in seqs:
-            self._said.pop(seq, None)
+            self._shoe_cards.pop(seq, None)
             self._seen.pop(seq, None)
         for track in tracks:
             self._runs.pop(track, None)

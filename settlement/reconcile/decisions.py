@@ -246,14 +246,14 @@ def _answered(
     items: Container[Item],
 ) -> Iterator[Item]:
     """Yield the items that say only that cards were never read, all of which are decided."""
-    told = {
+    known = {
         fact.seq
         for fact in own
         if fact.seq in unread and unread[fact.seq] < frozenset(fact.evidence)
     }
     for item, review in enumerate(_items(raised, number)):
         about = {seq for seq, seen in unread.items() if seen.intersection(review.evidence)}
-        if about and about <= told and not review.candidates and (number, item) not in items:
+        if about and about <= known and not review.candidates and (number, item) not in items:
             yield number, item
 
 
@@ -264,8 +264,8 @@ def _named(
     dealt, turned = own[at], exposures(own, at)
     assert isinstance(dealt, CardDealt)
     known_later = dealt.card is None and bool(turned)
-    told: list[AnyFact] = [*turned] if known_later else [*turned, dealt]
-    return [_with(fact, card, decision) if _is_one(fact, told) else fact for fact in own]
+    known: list[AnyFact] = [*turned] if known_later else [*turned, dealt]
+    return [_with(fact, card, decision) if _is_one(fact, known) else fact for fact in own]
 
 
 def _is_one(fact: AnyFact, of: Iterable[AnyFact]) -> bool:

@@ -78,7 +78,7 @@ class ShoeCount:
         if self._deaf and self._deaf[-1][1] is None:
             self._deaf[-1] = (self._deaf[-1][0], at)
 
-    def deaf(self, at: int) -> bool:
+    def disconnected(self, at: int) -> bool:
         """Tell whether nobody heard the reader at a moment."""
         return any(
             since - _UNHEARD_NS <= at and (until is None or at <= until + _UNHEARD_NS)

@@ -1,4 +1,4 @@
-"""Which card it is, by what the shoe said of it and what the camera's looks say."""
+"""Which card it is, by the shoe's reading of it and the camera's looks."""
 
 from collections.abc import Callable
 from typing import Final
@@ -21,20 +21,20 @@ _LEAST_ODDS: Final = 1e-6
 itself, had to err alike."""
 
 
-def upheld(said: Card, reading: Reading) -> bool:
+def upheld(shoe_card: Card, reading: Reading) -> bool:
     """Tell whether the looks, though one may have named another face, bear the shoe out.
 
     The other way round looks decide nothing by their number: what makes a camera take a card
     for another may last as long as the card lies there, and every look then errs alike.
     """
-    meant = meant_by(said)
+    meant = meant_by(shoe_card)
     others = max((p for face, p in reading.listed if face not in meant), default=0.0)
-    return reading.p(said) * (1.0 - SHOE_MISREAD_P) >= _UPHELD_ODDS * others * _EACH
+    return reading.p(shoe_card) * (1.0 - SHOE_MISREAD_P) >= _UPHELD_ODDS * others * _EACH
 
 
 def rivals(
     stated: Card,
-    said: Card | None,
+    shoe_card: Card | None,
     reading: Reading | None,
     holds: Callable[[Card], bool],
     clinging: float = 1.0,
@@ -43,15 +43,15 @@ def rivals(
 
     Args:
         stated: what it is held to be.
-        said: the shoe's word; ``None`` where it had none.
+        shoe_card: what the shoe read; ``None`` where it read nothing.
         reading: the camera's looks; ``None`` where they say nothing.
-        holds: tells whether the shoe can still hold one more of a face.
+        holds: returns whether the shoe can still hold one more of a face.
         clinging: the share of the camera's errors that last from look to look.
 
     Returns:
         One face a rank, the likeliest, with the odds of all of that rank.
     """
-    weights = list(zip(DECK, _weights(said, reading, clinging), strict=True))
+    weights = list(zip(DECK, _weights(shoe_card, reading, clinging), strict=True))
     meant = meant_by(stated)
     own = sum((weight for face, weight in weights if face in meant), 0.0)
     others = [(face, weight) for face, weight in weights if face not in meant]
@@ -67,20 +67,20 @@ def rivals(
     return found
 
 
-def probability(stated: Card, said: Card | None, reading: Reading | None) -> float:
+def probability(stated: Card, shoe_card: Card | None, reading: Reading | None) -> float:
     """Return how sure it is that a card is what it is stated to be."""
-    weights = _weights(said, reading, 1.0)
+    weights = _weights(shoe_card, reading, 1.0)
     meant = meant_by(stated)
     own = sum((w for face, w in zip(DECK, weights, strict=True) if face in meant), 0.0)
     return own / sum(weights, 0.0)
 
 
-def _weights(said: Card | None, reading: Reading | None, clinging: float) -> list[float]:
+def _weights(shoe_card: Card | None, reading: Reading | None, clinging: float) -> list[float]:
     """Return how likely each face of the deck is by both sensors, but for a factor."""
     seen = [1.0] * len(DECK) if reading is None else reading.shares(clinging)
-    if said is None:
+    if shoe_card is None:
         return seen
-    meant = meant_by(said)
+    meant = meant_by(shoe_card)
     return [
         (1.0 - SHOE_MISREAD_P if face in meant else _EACH) * share
         for face, share in zip(DECK, seen, strict=True)

@@ -38,8 +38,10 @@ _PLACES: Final = {face: place for place, face in enumerate(DECK)}
 
 
 _MEANT: Final = {
-    said: (said,) if said.suited else tuple(face for face in DECK if face.rank == said.rank)
-    for said in Card
+    shoe_card: (shoe_card,)
+    if shoe_card.suited
+    else tuple(face for face in DECK if face.rank == shoe_card.rank)
+    for shoe_card in Card
 }
 
 
@@ -133,14 +135,14 @@ class Reading:
         weighed = _normalised(joint, self.other, self.looks)
         return replace(weighed, camera=self.camera, summed=self.summed)
 
-    def agrees(self, said: Card | None) -> bool:
-        """Tell whether the last looks were for ``said``; for the others', where nothing was.
+    def agrees(self, shoe_card: Card | None) -> bool:
+        """Tell whether the last looks were for ``shoe_card``; for the others', where nothing was.
 
         One look by itself may be a slip; the next one tells.
         """
         last = self.runs[-1] if self.runs else self
         slip = len(self.runs) > 1 and last.looks == 1
-        return self.steady if said is None else slip or last.p(said) >= last.listed[0][1]
+        return self.steady if shoe_card is None else slip or last.p(shoe_card) >= last.listed[0][1]
 
     @property
     def steady(self) -> bool:
@@ -212,9 +214,9 @@ def _alike(runs: Sequence[Reading]) -> bool:
     return len({run.likeliest for run in runs}) == 1
 
 
-def meant_by(said: Card) -> tuple[Card, ...]:
+def meant_by(shoe_card: Card) -> tuple[Card, ...]:
     """Return the faces that a word may mean: those of a rank, where it says no suit."""
-    return _MEANT[said]
+    return _MEANT[shoe_card]
 
 
 def _doubted(p: float) -> float:

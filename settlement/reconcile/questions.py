@@ -24,11 +24,11 @@ class Stated:
     """A card as it is stated."""
 
     card: Card
-    said: Card | None
-    """The shoe's word."""
+    shoe_card: Card | None
+    """What the shoe read it as."""
     seqs: tuple[int, ...]
-    told: Sequence[int]
-    """The places of the facts that tell of it, in the round's record."""
+    places: Sequence[int]
+    """The places of its facts in the round's record."""
 
 
 def of_face(
@@ -41,16 +41,16 @@ def of_face(
     """Ask which card one is; ``None`` where its sensors leave no doubt, or nobody read it.
 
     Args:
-        held: the card, and the facts that were told of it.
-        reading: all that the camera's looks said of its face.
+        held: the card, and its published facts.
+        reading: all the camera's looks at its face.
         record: the facts of the round.
         shoe: what the shoe can still hold.
         clinging: the share of the camera's errors that last from look to look: the most and
             the least that it may be.
     """
     most, least = clinging
-    others = rivals(held.card, held.said, reading, shoe.holds, most)
-    doubted = rivals(held.card, held.said, reading, shoe.holds, least)
+    others = rivals(held.card, held.shoe_card, reading, shoe.holds, most)
+    doubted = rivals(held.card, held.shoe_card, reading, shoe.holds, least)
     if not (others or doubted):
         return None
     others = dict.fromkeys(doubted, 0.0) | others
@@ -60,23 +60,23 @@ def of_face(
     )
     likely = [face for face in ordered if others[face] >= _NAMED_ODDS] or ordered[:_NAMED]
     names = (str(held.card), *map(str, likely))
-    contradicted = reading is not None and not reading.agrees(held.said)
+    contradicted = reading is not None and not reading.agrees(held.shoe_card)
     return Question(Review(_what(held, reading), names, held.seqs), stories, contradicted)
 
 
 def _as(face: Card, held: Stated, record: Sequence[AnyFact]) -> dict[int, tuple[AnyFact, ...]]:
-    told = {at: record[at] for at in held.told}
+    own = {at: record[at] for at in held.places}
     return {
         at: (replace(fact, card=face),)
-        for at, fact in told.items()
+        for at, fact in own.items()
         if isinstance(fact, CardDealt | CardExposed) and fact.card is not None
     }
 
 
 def _what(held: Stated, reading: Reading | None) -> str:
-    if held.said is not None and reading is not None:
-        return f"the shoe said {held.said}, the camera reads {_names(reading)}"
-    alone = "the camera" if held.said is None else "the shoe"
+    if held.shoe_card is not None and reading is not None:
+        return f"the shoe said {held.shoe_card}, the camera reads {_names(reading)}"
+    alone = "the camera" if held.shoe_card is None else "the shoe"
     return f"only {alone} read {held.card}, and the round's course speaks for another card"
 
 

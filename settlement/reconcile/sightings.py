@@ -8,7 +8,7 @@ from models.events import CardSighted
 from settlement.reconcile.looks import Reading
 
 Track: TypeAlias = tuple[str, int]
-"""A camera, and its own identity of a card. Of several cameras the first that told of it."""
+"""A camera, and its own identity of a card. Of several cameras the first that reported it."""
 
 AGREED_P = 0.9
 """From this on the camera says that a face is the one."""
@@ -31,7 +31,7 @@ class Sight:
     """One camera's look at a card, as ``settlement.reconcile.cameras`` identified it."""
 
     seen: CardSighted
-    """As the camera told of it, but placed by all cameras, and changed as the card was."""
+    """As the camera reported it, but placed by all cameras, and changed as the card was."""
     track: Track
     """The card."""
     afresh: bool

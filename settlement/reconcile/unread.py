@@ -1,4 +1,4 @@
-"""Cards of a round, as facts, whose faces nobody told."""
+"""Cards of a round, as facts, whose faces nobody read."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from models.events import AnyFact, CardDealt, CardExposed
 
 
 def never_known(own: Sequence[AnyFact], at: int, fact: AnyFact) -> bool:
-    """Tell whether ``fact``, at ``at`` of a round, is a card whose face nothing ever told."""
+    """Return whether ``fact``, at ``at`` of a round, is a card whose face nothing ever showed."""
     return (
         isinstance(fact, CardDealt)
         and fact.card is None

@@ -1,7 +1,7 @@
 """What a round would come to had a doubtful thing been otherwise, and how likely that is.
 
 Sensors leave some things open: a card that they read differently, or that only one of them
-told of. Every other story of such a thing has odds against the one that was stated; the round
+reported. Every other story of such a thing has odds against the one that was stated; the round
 is settled by each, by the same engine. What settles alike need not be known. A story by which
 the dealer or a player erred, where the stated one has everybody play and pay by the rules, is
 less likely by as much as mistakes are rare; and the other way round.
@@ -242,11 +242,11 @@ class Weighing:
         return sorted({(code, spot) for code, spot, _ in stated.mistakes}, key=str)
 
     def short_of_a_card(self, record: Sequence[AnyFact]) -> list[int]:
-        """Return the spots that seem to have got a card which no sensor told of.
+        """Return the spots that seem to have got a card which no sensor reported.
 
         A spot that was passed over, and then settled as if it had not been: two mistakes of
         the dealer's, or none and a card that both sensors missed. So is a hand whose wager
-        was taken as a broken one's is, and that stands by the cards that were told of.
+        was taken as a broken one's is, and that stands by the cards that were reported.
         """
         codes: dict[int, set[str]] = {}
         for code, spot, _ in self._outcome(record, _out_of_shoe(record)).mistakes:
