@@ -41,8 +41,8 @@ FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
             "        try:\n            outcomes = await floor.take(",
         ),
         (
-            "        open_ones: dict[Path, _Sent] = {}\n",
-            "        open_ones: dict[Path, _Sent] = vars(self).get('kept', {})\n",
+            "        open_ones: dict[Path, Forwarded] = {}\n",
+            "        open_ones: dict[Path, Forwarded] = vars(self).get('kept', {})\n",
         ),
         (
             "open_ones = await self._opened(floor, open_ones)",
@@ -66,7 +66,7 @@ FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
     ),
     "it never says where the table is": (
         (
-            "if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= _SEEN_NS:",
+            "if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= SEEN_NS:",
             "if self._site.elapsed_ns() - one.seen_ns >= 1e18:",
         ),
     ),
@@ -93,8 +93,8 @@ FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
     ),
     "it lets a journal rest that changed": (
         (
-            "return self.is_rested and now_ns - self.looked_ns < again_ns",
-            "return self.looked_ns > 0",
+            "if one.is_at_rest(*await self._site.stamp(one.path), self._site.elapsed_ns()):",
+            "if one.looked_ns > 0:",
         ),
     ),
 }

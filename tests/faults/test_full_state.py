@@ -9,7 +9,8 @@ SERVICE = """
     from contextlib import suppress
     from pathlib import Path
     from models.events import RoundOpened
-    from stream.journal import Journal, read_journal
+    from stream.journal import Journal
+    from stream.reading import read_journal
     from tests.server.service.house import house, until, write
 
     folder = Path(sys.argv[1])
