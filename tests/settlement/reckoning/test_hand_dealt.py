@@ -207,8 +207,11 @@ def test_a_review_is_raised_in_the_round_that_is_in_play() -> None:
     assert len(closed) >= 6
 
 
-def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> None:
-    """A hand that won is not paid, and the camera looked but once at the cards that make it win."""
+def between_accounts() -> ReviewRaised:
+    """Return the first item of a round in which a hand that won is not paid.
+
+    The camera looked but once at the cards that make it win.
+    """
     played = session(
         "casino-single-deck",
         1,
@@ -217,10 +220,13 @@ def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> No
         mistake="payment_missing",
         looks_ns=LOOKS_NS,
     )
-    raised = [one for one in reconciled(played, played.heard) if isinstance(one, ReviewRaised)]
-    told = raised[0].accounts
-    assert told
-    stated, rival, *_ = told
+    return next(one for one in reconciled(played, played.heard) if isinstance(one, ReviewRaised))
+
+
+def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> None:
+    accounts = between_accounts().accounts
+    assert accounts
+    stated, rival, *_ = accounts
     assert (stated.odds, stated.mistakes) == (1.0, ("payment_missing at spot 1",))
     assert (stated.hands[0].outcome, rival.hands[0].outcome) == ("win", "push")
     assert rival.mistakes == ()
@@ -230,20 +236,10 @@ def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> No
 
 
 def test_a_person_is_offered_the_face_that_the_round_speaks_for_first() -> None:
-    played = session(
-        "casino-single-deck",
-        1,
-        rounds=1,
-        spots=SPOTS,
-        mistake="payment_missing",
-        looks_ns=LOOKS_NS,
-    )
-    asked_first = next(
-        one for one in reconciled(played, played.heard) if isinstance(one, ReviewRaised)
-    )
-    assert asked_first.accounts
-    stated, rival, *_ = asked_first.accounts
-    offered = asked_first.review.candidates
+    item = between_accounts()
+    assert item.accounts
+    stated, rival, *_ = item.accounts
+    offered = item.review.candidates
     assert stated.tells.startswith(offered[0])
     assert rival.tells.startswith(offered[1])
 
