@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -181,9 +181,12 @@ class JournalReader:
             self._names = tuple(map(str, (self._path, files.log, files.log_index)))
             self._opened = _in_play(self._names)
             if self._opened:
-                with one_line(where):
-                    self._connection = in_play(self._path)
-                    check_kind(self._connection, where)
+                with one_line(where), ExitStack() as undo:
+                    connection = in_play(self._path)
+                    undo.callback(connection.close)
+                    check_kind(connection, where)
+                    undo.pop_all()
+                    self._connection = connection
         return self._connection
 
 

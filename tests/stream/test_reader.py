@@ -104,6 +104,18 @@ def test_the_writer_closes_and_seals_beside_it(tmp_path: Path) -> None:
         reader.entries_after(place, 500)
 
 
+def test_a_journal_without_its_guards_is_refused_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "t.journal"
+    with Journal.create(path) as journal, suppress(TechnicianError):
+        journal.append(RoundOpened(round=1))
+        journal._connection.execute("DROP TRIGGER entries_never_go")
+        reader = JournalReader(path)
+        for _ in range(2):
+            with pytest.raises(TechnicianError, match="triggers that guard them were changed"):
+                reader.entries_after(Place(), 500)
+        reader.close()
+
+
 def test_a_changed_entry_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.journal"
     with Journal.create(path) as journal, suppress(TechnicianError):
