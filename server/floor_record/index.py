@@ -7,10 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
-import msgspec
-
+from server.floor_record.batch import Batch
 from server.floor_record.link import Link
-from server.readmodel.index import KINDS, Asked, Index, Key, Placed, Sought, found_rows
+from server.readmodel.index import Asked, Index, Key, Placed, Sought, found_rows
 from server.readmodel.views import Row
 from stream.journal import Place
 
@@ -36,7 +35,9 @@ class RecordIndex(Index):
         self._url, self._folds = url, folds
         self.link = Link(url, answer_ms=30_000 if folds else _ANSWER_MS, settings=_DERIVED)
         self._states: dict[int, tuple[bytes, int]] = {}
-        """What the transaction under way stores of each session."""
+        """What the transaction under way stores of each session …"""
+        self._batch: Batch | None = None
+        """… and the rows and notes that it has still to write."""
         self._readers = ThreadPoolExecutor(_READERS, "index")
         self._local = threading.local()
         self._opened: list[Link] = []
@@ -50,15 +51,27 @@ class RecordIndex(Index):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Keep everything written within, or nothing of it."""
+        with self._together():
+            yield
+
+    @contextmanager
+    def _together(self) -> Iterator[Batch]:
+        """Yield what the transaction under way has still to write; begin one where none is."""
+        if self._batch is not None:
+            yield self._batch
+            return
+        self._batch = batch = Batch()
         try:
             with self.link.whole(pipelined=self._folds):
-                yield
+                yield batch
+                batch.send(self.link)
                 self._keep_states()
         except BaseException:
             self._tables.clear()
             raise
         finally:
             self._states.clear()
+            self._batch = None
 
     def keep(self, session: int, kept: bytes, place: Place) -> None:
         """Store a session's state, and tell the other services that it moved.
@@ -84,24 +97,25 @@ class RecordIndex(Index):
         query = "UPDATE sessions SET seq = 0, moved = nextval('moves') WHERE id = ?"
         self._own.execute(query, (session,))
 
+    def add(self, session: int, key: Key, row: Row) -> None:
+        """Add a row at its key."""
+        tab = self._table(row.table)
+        with self._together() as batch:
+            batch.add((key[0], session, *key[2:]), row, tab)
+
     def change(self, session: int, key: Key, row: Row, *, noticed: bool) -> None:
         """Replace the row at ``key``.
 
         A round that needed attention once stays listed: another service may know of people's work
         on it that this one does not know of yet.
         """
-        kind = KINDS[type(row)]
-        columns = "".join(f", {name} = ?" for name in kind.asked_by)
-        self._own.execute(
-            f"UPDATE {kind.table} SET body = ?, noticed = noticed OR ?{columns}"
-            " WHERE at = ? AND session = ? AND seq = ? AND n = ?",
-            (
-                msgspec.json.encode(row),
-                noticed,
-                *(getattr(row, name) for name in kind.asked_by),
-                *(key[0], session, key[2], key[3]),
-            ),
-        )
+        with self._together() as batch:
+            batch.change((key[0], session, *key[2:]), row, noticed=noticed)
+
+    def note(self, session: int, kind: str, number: int, body: bytes | None) -> None:
+        """Store a note of a session under a kind and number, or drop it with ``None``."""
+        with self._together() as batch:
+            batch.note((session, kind, number), body)
 
     async def look_up(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
         """Return rows, the newest first, without blocking other requests.
@@ -120,4 +134,7 @@ class RecordIndex(Index):
 
     @property
     def _own(self) -> Asked:
+        """The connection, once it has what was written so far."""
+        if self._batch is not None:
+            self._batch.send(self.link)
         return self.link

@@ -118,10 +118,13 @@ def _was_ended(connection: psycopg.Connection[Any]) -> bool:
 
 @lru_cache(512)
 def _in_psycopg(query: str) -> bytes:
-    """Write a statement with ``?`` for values as psycopg takes it."""
-    return query.replace("%", "%%").replace("?", "%s").encode()
+    """Write a statement with ``?`` for values as psycopg takes it. Bytes in lists go unescaped."""
+    written = query.replace("%", "%%").replace("?::bytea[]", "%b::bytea[]")
+    return written.replace("?", "%s").encode()
 
 
 def _plain(value: Any) -> Any:
     """Return a value as PostgreSQL takes it: its text has no NUL, and an enum is its text."""
+    if isinstance(value, list):
+        return list(map(_plain, value))
     return str(value).replace("\0", "\ufffd") if isinstance(value, str) else value

@@ -52,6 +52,10 @@ _LOOK_S: Final = 0.05
 _SHARED_MB: Final = 512
 """PostgreSQL's own memory. Its default is 128; docs/floor.md says to give it a quarter of all."""
 _PORT: Final = "8793"
+_RETURNING_FROM: Final = 5_000
+"""Number of the first table that returns; live tables have smaller ones."""
+_SETTLE_TRIES: Final = 24_000
+"""Looks, 25 ms apart, until everything has to be on the floor."""
 _WRITERS_AT_MOST: Final = 2_000
 """Entries a second that one process of tables writes at the most."""
 _TICK: Final = os.sysconf("SC_CLK_TCK")
@@ -118,8 +122,8 @@ def view(url: str, token: str, out: Path) -> None:
                 told = json.loads(viewer.recv(timeout=0.5))
             except TimeoutError:
                 continue
-            if "event" in told:
-                kept.extend((int(told["session"][3:]), told["event"]["seq"], elapsed_ns()))
+            if "event" in told and (number := _number(told["session"])) < _RETURNING_FROM:
+                kept.extend((number, told["event"]["seq"], elapsed_ns()))
     with out.open("wb") as file:
         kept.tofile(file)
 
@@ -156,6 +160,10 @@ def said(file: Path) -> list[tuple[str, int, int]]:
     return [(f"BJ-{kept[nth]:04}", kept[nth + 1], kept[nth + 2]) for nth in range(0, len(kept), 3)]
 
 
+def _number(table: str) -> int:
+    return int(table.removeprefix("BJ-"))
+
+
 # --- watching -----------------------------------------------------------------------------
 
 
@@ -166,7 +174,7 @@ class FloorWatch(threading.Thread):
         super().__init__(daemon=True)
         self._url = url
         self.seen: Times = {}
-        """When each chain's new end was seen."""
+        """When each live chain's new end was seen."""
         self.at: dict[str, int] = {}
         self.is_over = threading.Event()
 
@@ -177,8 +185,9 @@ class FloorWatch(threading.Thread):
                 rows: list[Any] = floor._ask(query)
                 now_ns = elapsed_ns()
                 for table, seq in rows:
-                    for new in range(self.at.get(table, 0) + 1, seq + 1):
-                        self.seen[table, new] = now_ns
+                    if _number(table) < _RETURNING_FROM:
+                        for new in range(self.at.get(table, 0) + 1, seq + 1):
+                            self.seen[table, new] = now_ns
                     self.at[table] = seq
                 time.sleep(_LOOK_S)
 
@@ -227,7 +236,7 @@ def measured(
         folder.mkdir(parents=True)
         _away(folder).mkdir(parents=True)
         share = asked.tables // len(cut)
-        write_journals(_away(folder), share, asked.cut, first=5000 + number * share)
+        write_journals(_away(folder), share, asked.cut, first=_RETURNING_FROM + number * share)
     writers = -(-int(asked.rate) // _WRITERS_AT_MOST)
     share = asked.live // writers
     at = hosts["service"].address if hosts else "127.0.0.1"
@@ -329,7 +338,7 @@ def _returned(asked: argparse.Namespace, cut: Sequence[Path], watch: FloorWatch)
             journal.rename(folder / journal.name)
     awaited = sum(1 for folder in cut for _ in folder.glob("*.journal"))
     while True:
-        late = [seq for table, seq in watch.at.items() if int(table[3:]) >= 5000]
+        late = [seq for table, seq in watch.at.items() if _number(table) >= _RETURNING_FROM]
         if len(late) == awaited and min(late) >= asked.cut:
             return returned_ns, elapsed_ns()
         time.sleep(0.05)
@@ -346,7 +355,10 @@ def _settle(watch: FloorWatch, place: Path, writers: int) -> None:
     for nth in range(writers):
         for table, seq, _ in said(place / f"t{nth}"):
             ends[table] = max(ends.get(table, 0), seq)
-    until(lambda: all(watch.at.get(table, 0) >= seq for table, seq in ends.items()))
+    until(
+        lambda: all(watch.at.get(table, 0) >= seq for table, seq in ends.items()),
+        tries=_SETTLE_TRIES,
+    )
     time.sleep(3)
 
 
@@ -370,7 +382,7 @@ def _compared(
     odd = sum(
         of_table.get(table) != list(range(of_table.get(table, [1])[0], ends[table] + 1))
         for table in ends
-        if int(table[3:]) < live
+        if _number(table) < live
     )
     yield Claim("tables whose entries the viewer lacks, got twice or out of order", odd, most=0)
 
