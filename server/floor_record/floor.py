@@ -1,7 +1,8 @@
 """The tables of the floor record, for a service: rows from the database, and live viewers' news."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +18,7 @@ from server.floor_record.chains import (
     events_of,
 )
 from server.floor_record.folding import Folding
-from server.floor_record.index import RecordIndex
+from server.floor_record.index import RecordIndex, rounds_of
 from server.readmodel.ending import Ending
 from server.readmodel.entries import KEPT
 from server.readmodel.floor import Floor
@@ -57,6 +58,16 @@ class _Moved:
     seq: int
     fault: str | None
     state: ChainState
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """What was read for viewers at once."""
+
+    events: Mapping[str, Events]
+    """By session."""
+    rounds: Mapping[int, Mapping[int, RoundRow]]
+    """The rounds that these change, by the session's number and their own."""
 
 
 class RecordFloor(Floor):
@@ -110,9 +121,9 @@ class RecordFloor(Floor):
     async def poll(self) -> None:
         """Ask once which sessions moved, and process the news."""
         while moved := await asyncio.to_thread(self._moved_since, self._last_moved):
-            events = await asyncio.to_thread(self._events_of, self._wanted(moved))
+            news = await asyncio.to_thread(self._news_of, moved, self._wanted(moved))
             for one in moved:
-                self._take(one, events.get(one.key.session, ()))
+                self._take(one, news)
                 self._last_moved = one.moved
             await asyncio.sleep(0)
         if elapsed_ns() - self._states_ns >= _STATES_NS:
@@ -146,7 +157,7 @@ class RecordFloor(Floor):
             if session is not None and 0 < one.seq - session.place.seq <= KEPT
         ]
 
-    def _take(self, moved: _Moved, events: Events) -> None:
+    def _take(self, moved: _Moved, news: _News) -> None:
         name, kept = moved.key.session, moved.kept
         if moved.state.state == "retired" and kept is None:
             self._sessions.pop(name, None)
@@ -159,8 +170,12 @@ class RecordFloor(Floor):
                 self._moved_on(session, (), 0)
         elif moved.seq > session.place.seq:
             read = moved.seq - session.place.seq
+            events = news.events.get(name, ())
+            changed = list(news.rounds.get(moved.number, {}).values())
+            if read > len(events):
+                changed = self._noticed(session)
             session.follow(kept, events)
-            self._moved_on(session, self._changed(session, events, read), read)
+            self._moved_on(session, changed, read)
         self._journals[name].state = moved.state
         session.fault = moved.fault or _why_refused(moved.state)
 
@@ -170,14 +185,10 @@ class RecordFloor(Floor):
         stored = (moved.number, moved.kept)
         return Session(journal, self.index, self.is_worked_on, self._ending, stored)
 
-    def _changed(self, session: Session, events: Events, read: int) -> list[RoundRow]:
-        """Return the rounds that the last entries changed, or the newest that need attention."""
-        if read > len(events):
-            sought = Sought(RoundRow, session=session.name, noticed=True)
-            return [placed.row for placed in self.index.newest(sought, _MOST_ROUNDS)]
-        numbers = {number for event in events if (number := _round_of(event)) is not None}
-        rows = (session.rounds.row(number) for number in sorted(numbers)[-_MOST_ROUNDS:])
-        return [row for row in rows if row is not None]
+    def _noticed(self, session: Session) -> list[RoundRow]:
+        """Return the newest rounds that need attention."""
+        sought = Sought(RoundRow, session=session.name, noticed=True)
+        return [placed.row for placed in self.index.newest(sought, _MOST_ROUNDS)]
 
     def _stand(self, name: str, state: ChainState) -> None:
         """Take note of what a table says of itself."""
@@ -197,13 +208,24 @@ class RecordFloor(Floor):
             for at, number, kept, seq, fault, *row in rows
         ]
 
-    def _events_of(self, wanted: Sequence[tuple[ChainKey, int, int]]) -> dict[str, Events]:
+    def _news_of(
+        self, moved: Iterable[_Moved], wanted: Sequence[tuple[ChainKey, int, int]]
+    ) -> _News:
         with self._links.one() as on:
             found = entries_of(on, wanted, KEPT)
-        return {
-            key.session: events_of(key, entries)
-            for (key, *_), entries in zip(wanted, found, strict=True)
-        }
+            events = {
+                key.session: events_of(key, entries)
+                for (key, *_), entries in zip(wanted, found, strict=True)
+            }
+            touched = [
+                (one.number, number)
+                for one in moved
+                for number in _rounds_of(events.get(one.key.session, ()))
+            ]
+            rounds = defaultdict[int, dict[int, RoundRow]](dict)
+            for session, row in rounds_of(on, touched):
+                rounds[session][row.round] = row
+        return _News(events, rounds)
 
     def _stated(self) -> list[tuple[str, ChainState]]:
         with self._links.one() as on:
@@ -230,6 +252,12 @@ class RecordFloor(Floor):
 def _why_refused(state: ChainState) -> str | None:
     why = _REFUSED.get(state.state)
     return None if why is None else f"the floor takes no more of it: {why}"
+
+
+def _rounds_of(events: Events) -> list[int]:
+    """Return the numbers of the last rounds that events change, in order."""
+    numbers = {number for event in events if (number := _round_of(event)) is not None}
+    return sorted(numbers)[-_MOST_ROUNDS:]
 
 
 def _round_of(event: AnyEvent | UnknownEvent) -> int | None:

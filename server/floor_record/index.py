@@ -2,15 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from server.floor_record.batch import Batch
 from server.floor_record.link import Link
-from server.readmodel.index import Asked, Index, Key, Placed, Sought, found_rows
-from server.readmodel.views import Row
+from server.readmodel.index import KINDS, Asked, Index, Key, Placed, Sought, found_rows
+from server.readmodel.views import RoundRow, Row
 from stream.journal import Place
 
 R = TypeVar("R", bound=Row)
@@ -18,6 +18,10 @@ _READERS: Final = 3
 _ANSWER_MS: Final = 5_000
 """Milliseconds that a request waits at most: its thread answers others too."""
 _SCHEMA: Final = {"search_path": "pitwatch_read"}
+_ROUNDS: Final = """
+    SELECT r.session, r.body FROM unnest(?::bigint[], ?::bigint[]) AS v (session, round)
+    JOIN pitwatch_read.rounds r USING (session, round) ORDER BY r.session, r.round, r.n
+"""
 _DERIVED: Final = _SCHEMA | {"synchronous_commit": "off"}
 """No commit of derived rows waits for the disk: after a crash they are folded again."""
 
@@ -138,3 +142,13 @@ class RecordIndex(Index):
         if self._batch is not None:
             self._batch.send(self.link)
         return self.link
+
+
+def rounds_of(on: Asked, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, RoundRow]]:
+    """Yield rounds of several sessions: of each the session's number and its row."""
+    if not wanted:
+        return
+    decoder = KINDS[RoundRow].decoder
+    sessions, numbers = zip(*wanted, strict=True)
+    for session, body in on.execute(_ROUNDS, (list(sessions), list(numbers))).fetchall():
+        yield session, decoder.decode(body)

@@ -52,6 +52,8 @@ class _Round:
     times: dict[int, int] = field(default_factory=dict)
     down: Counter[Dealt] = field(default_factory=Counter)
     unread: Counter[Dealt] = field(default_factory=Counter)
+    is_noted: bool = True
+    """Whether the index may have a note of these, or of an earlier round of that number."""
 
     def open_ends(self) -> "_OpenEnds":
         """Return the data of a round that its row does not hold."""
@@ -124,8 +126,11 @@ class RoundBook:
         for number, own in self._in_hand.items():
             self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
             ends = own.open_ends()
-            body = None if ends == _NO_ENDS else msgspec.json.encode(ends)
-            self._index.note(self._id, "round", number, body)
+            is_noted = ends != _NO_ENDS
+            if is_noted or own.is_noted:
+                body = msgspec.json.encode(ends) if is_noted else None
+                self._index.note(self._id, "round", number, body)
+            own.is_noted = is_noted
             changed.append(own.row)
         self._in_hand.clear()
         return tuple(changed)
@@ -175,6 +180,7 @@ class RoundBook:
             return None
         noted = self._index.noted(self._id, "round", number)
         own = _Round(found[-1].key, found[-1].row)
+        own.is_noted = noted is not None
         if noted is not None:
             own.take_up(msgspec.json.decode(noted, type=_OpenEnds))
         return own
