@@ -17,7 +17,7 @@ from stream.files import JournalFiles
 from stream.identity import Identity
 from stream.store import at_rest, check_kind, damaged, identity_of, in_play, one_line, written_in
 from stream.upcasting import upcast
-from stream.verifying import GENESIS, Place, check_same, link, verify_journal
+from stream.verifying import GENESIS, Place, another, link, verify_journal
 
 _READ_AT_ONCE: Final = 500
 
@@ -202,12 +202,21 @@ def _in_play(names: tuple[str, ...]) -> tuple[int, ...]:
 def _next_entries(
     connection: sqlite3.Connection, where: str, place: Place, at_most: int
 ) -> tuple[tuple[Entry, ...], Place]:
-    """Read and verify the entries after a place of an open journal."""
-    query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
-    check_same(connection, where, place)
-    written = written_in(connection)
+    """Read and verify the entries after a place of an open journal.
+
+    Raises:
+        AnotherJournal: the entry at that place is not the one that was read before.
+        TechnicianError: an entry is damaged, or does not follow.
+    """
+    query = "SELECT seq, hash, body FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?"
+    rows = connection.execute(query, (place.seq, at_most + (place.seq > 0))).fetchall()
+    if place.seq:
+        before = rows.pop(0)[:2] if rows else None
+        if before != (place.seq, place.head):
+            raise another(where, place)
+    written = written_in(connection) if rows else ()
     entries = []
-    for seq, stored, body in connection.execute(query, (place.seq, at_most)).fetchall():
+    for seq, stored, body in rows:
         if not isinstance(body, bytes):
             raise damaged(where, f"entry {seq} is not stored as bytes")
         head = link(place.head, place.seq + 1, body)

@@ -215,11 +215,16 @@ def check_same(connection: sqlite3.Connection, where: str, place: Place) -> None
     """
     query = "SELECT hash FROM entries WHERE seq = ?"
     if place.seq and connection.execute(query, (place.seq,)).fetchone() != (place.head,):
-        raise AnotherJournal(
-            f"entry {place.seq} is not the one that was read before",
-            where=where,
-            way_out="Find out who put another file in its place, and read it from its start",
-        )
+        raise another(where, place)
+
+
+def another(where: str, place: Place) -> AnotherJournal:
+    """Return the error of a journal whose entry at a place is not the one read before."""
+    return AnotherJournal(
+        f"entry {place.seq} is not the one that was read before",
+        where=where,
+        way_out="Find out who put another file in its place, and read it from its start",
+    )
 
 
 def _held(
