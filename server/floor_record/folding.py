@@ -40,7 +40,7 @@ _LATE: Final = 100
 """Entries from which a session is behind: it waits for the others, and has a transaction alone."""
 _KEPT: Final = 4_000
 """Sessions whose state is kept in memory."""
-_IDLE_S: Final = 0.1
+_IDLE_S: Final = 0.05
 """Seconds between two looks while no session is behind: fewer, larger transactions."""
 _WAIT_S: Final = 1.0
 """Seconds between two tries for the lock, and after a fault."""
