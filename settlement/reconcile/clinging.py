@@ -13,6 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 from models.cards import Card
 from models.events import AnyFact, CardDealt, CardSighted, RoundClosed, RoundOpened, ShoeCardRead
 from models.judgements import AnyEvent
+from settlement.reconcile.looks import called
 from settlement.reconcile.sightings import AFRESH, same
 
 _LEAST: Final = 0.05
@@ -88,8 +89,8 @@ class Clinging:
             return
         track = (one.source, one.track)
         self._seen[one.seq] = track
-        face = _likeliest(one)
-        if one.face == "up" and one.single_look and face is not None:
+        face = _likeliest(one) if one.face == "up" and one.single_look else None
+        if face is not None:
             self._look(track, _Run(face, one.change in AFRESH))
 
     def _look(self, track: _Track, look: _Run) -> None:
@@ -149,7 +150,8 @@ class Clinging:
 def _likeliest(seen: CardSighted) -> Card | None:
     if not seen.candidates:
         return seen.card
-    return Card(max(seen.candidates, key=lambda name: seen.candidates[name]))
+    most = max(seen.candidates.values())
+    return called(next(name for name, p in seen.candidates.items() if p == most))
 
 
 def _cut_short(kept: dict[_Key, _Value]) -> None:
