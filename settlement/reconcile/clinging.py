@@ -6,7 +6,6 @@ camera errs: whether its next look mostly corrects it, or mostly repeats it.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final, TypeAlias, TypeVar
 
@@ -31,14 +30,13 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-@dataclass(slots=True)
 class _Run:
     """Looks in a row that named the same face."""
 
-    face: Card
-    afresh: bool
-    """Whether the card was moved or turned before the first of them."""
-    looks: int = 1
+    def __init__(self, face: Card, *, afresh: bool) -> None:
+        self.face, self.afresh = face, afresh
+        """``afresh``: whether the card was moved or turned before the first of them."""
+        self.looks = 1
 
 
 class Clinging:
@@ -91,7 +89,7 @@ class Clinging:
         self._seen[one.seq] = track
         face = _likeliest(one) if one.face == "up" and one.single_look else None
         if face is not None:
-            self._look(track, _Run(face, one.change in AFRESH))
+            self._look(track, _Run(face, afresh=one.change in AFRESH))
 
     def _look(self, track: _Track, look: _Run) -> None:
         runs = self._runs.setdefault(track, [])

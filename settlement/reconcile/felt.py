@@ -1,9 +1,9 @@
 """Where on the felt a card lies: in whose zone, in which hand, straight or sideways."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import atan2, degrees, hypot, inf
+from typing import Final
 
 from models.events import Dealt
 from models.layout import DEALER_POINT, Point, Polygon, SpotLayout, TableLayout, inside, middle
@@ -25,11 +25,11 @@ _PLACES = 512
 """Places whose zone is remembered: a card that lies still is asked about many times."""
 
 
-@dataclass(frozen=True, slots=True)
 class Zone:
     """Whose zone a card lies in, or between whose; empty where it lies in nobody's."""
 
-    owners: tuple[Dealt, ...]
+    def __init__(self, owners: tuple[Dealt, ...]) -> None:
+        self.owners: Final = owners
 
     @property
     def owner(self) -> Dealt | None:
