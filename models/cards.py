@@ -35,6 +35,8 @@ class Card(Enum):
         return str(self.value)
 
     __str__ = __repr__
+    __hash__ = object.__hash__
+    """An enum's own hashes the name at each look-up. Equal members are one object here, too."""
 
     AS, AH, AD, AC, ANY_A = "AS", "AH", "AD", "AC", "A?"
     TWO_S, TWO_H, TWO_D, TWO_C, ANY_2 = "2S", "2H", "2D", "2C", "2?"

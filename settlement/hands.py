@@ -105,18 +105,23 @@ def total(cards: Iterable[Card | None]) -> tuple[int, bool]:
 
     An unknown card counts nothing.
     """
-    count = counted(cards)
-    return count.total(), count.soft()
+    low, ace = 0, False
+    for card in cards:
+        if card is not None:
+            low += card.points
+            ace = ace or card.points == 1
+    soft = ace and low <= 11
+    return (low + 10 if soft else low), soft
 
 
-def natural(cards: Iterable[Card | None]) -> bool:
+def natural(cards: Sequence[Card | None]) -> bool:
     """Return whether the hand is an ace and a ten, and nothing else."""
-    return counted(cards).natural()
+    return len(cards) == 2 and None not in cards and total(cards)[0] == 21
 
 
 def busted(cards: Iterable[Card | None]) -> bool:
     """Return whether the known cards already pass 21."""
-    return counted(cards).busted()
+    return total(cards)[0] > 21
 
 
 def matched(one: Card | None, other: Card | None, by: str) -> bool | None:

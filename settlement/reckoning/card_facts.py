@@ -245,11 +245,20 @@ def _open(card: InPlay) -> bool:
 
 
 def _sure(card: InPlay) -> float | None:
-    """Return the probability of a stated face, where it leaves a doubt."""
-    if card.card is None or (card.shoe_card is None and card.reading is None):
+    """Return the probability of a stated face, where it leaves a doubt.
+
+    It is worked out once for each pair of readings: a look that says the same changes nothing.
+    """
+    stated, shoe_card, reading = card.card, card.shoe_card, card.reading
+    if stated is None or (shoe_card is None and reading is None):
         return None
-    sure = probability(card.card, card.shoe_card, card.reading)
-    return None if sure >= _AGREED_BY_TWO_P else round(sure, 6)
+    looks = None if reading is None else reading.listed
+    of = card.sure_of
+    if of is None or of[0] is not stated or of[1] is not shoe_card or of[2] is not looks:
+        sure = probability(stated, shoe_card, reading)
+        card.sure = None if sure >= _AGREED_BY_TWO_P else round(sure, 6)
+        card.sure_of = (stated, shoe_card, looks)
+    return card.sure
 
 
 def _in_turn(card: InPlay) -> int:

@@ -8,6 +8,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning.grammar import (
     Coming,
     draws,
+    due_in_deal,
     hidden,
     turn_ended,
     unseen_ways,
@@ -89,6 +90,7 @@ class Deals:
         self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
     ) -> Iterator[Option]:
         """A card of the round in play, dealt just now or seen late."""
+        order = due_in_deal(story, self._rules)
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
             left_at = claim.draw.at if claim.draw else look.at if story.shoe else story.dealt_at
             lain_ns = look.at - left_at
@@ -97,7 +99,7 @@ class Deals:
             if claim.draw is not None and claim.draw.card is not None:
                 card = claim.draw.card
             coming = Coming(look.face, at, claim.skipped, lain_ns, card)
-            for draw in draws(story, owner, coming, self._rules):
+            for draw in draws(story, owner, coming, order, self._rules):
                 place = self._places.due(story, owner, draw.number, look, claim=claim)
                 place += self._places.across(story, owner, draw.number, look)
                 yield Option(
@@ -145,11 +147,12 @@ class Deals:
             return
         if "down" in (look.face, card.face) or apart_mm(card.place, look.place) <= MOVED_MM:
             return
+        order = due_in_deal(story, self._rules)
         for claim in self.claims(story, look):
             if claim.draw is None or claim.draw.card is not card.card:
                 continue
             coming = Coming("up", claim.draw.at, claim.skipped)
-            for draw in draws(story, card.to, coming, self._rules):
+            for draw in draws(story, card.to, coming, order, self._rules):
                 place = self._places.due(story, card.to, draw.number, look, claim=claim)
                 yield Option(
                     log(TAKES_OVER * ZONE_MM2) + draw.evidence + place + claim.evidence,

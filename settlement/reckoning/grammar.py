@@ -152,9 +152,13 @@ class Coming:
         self.card = card
 
 
-def draws(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
-    """Return the ways in which a card may come to a spot or to the dealer."""
-    order = due_in_deal(story, rules)
+def draws(
+    story: Story, to: Dealt, coming: Coming, order: Sequence[Dealt], rules: Rulebook
+) -> list[Draw]:
+    """Return the ways in which a card may come to a spot or to the dealer.
+
+    ``order`` is who still gets a card of the initial deal, as :func:`due_in_deal` returns it.
+    """
     due = order[coming.skipped :]
     found: list[Draw] = []
     if to in due:

@@ -51,6 +51,10 @@ class InPlay:
         self._of: tuple[Card | None, Reading | None] | None = None
         """What ``_card`` was worked out from."""
         self._card: Card | None = None
+        self.sure: float | None = None
+        """The probability of its stated face, where that leaves a doubt …"""
+        self.sure_of: tuple[Card | None, Card | None, object] | None = None
+        """… by that face, the shoe's and the camera's looks."""
 
     def copy(self) -> "InPlay":
         """Return a copy for another story."""
@@ -64,6 +68,7 @@ class InPlay:
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
         other._of, other._card, other.by_course = self._of, self._card, self.by_course
+        other.sure, other.sure_of = self.sure, self.sure_of
         return other
 
     @property

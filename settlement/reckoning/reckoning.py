@@ -195,12 +195,14 @@ class Reckoning:
             for story in self._stories
             for at, option in enumerate(self._camera.options(story, look))
         ]
-        most = max(branch[0] for branch in branches)
+        most = max([branch[0] for branch in branches])
         least = most + log(KEPT)
         branches = [branch for branch in branches if branch[0] >= least]
-        branches.sort(key=lambda branch: -branch[0])
-        self._drop(sum(exp(branch[0] - most) for branch in branches[MOST_STORIES:]))
-        del branches[MOST_STORIES:]
+        if len(branches) > 1:
+            branches.sort(key=lambda branch: -branch[0])
+        if len(branches) > MOST_STORIES:
+            self._drop(sum([exp(branch[0] - most) for branch in branches[MOST_STORIES:]]))
+            del branches[MOST_STORIES:]
         uses: dict[int, int] = {}
         for _, story, _, _ in branches:
             uses[id(story)] = uses.get(id(story), 0) + 1
@@ -328,12 +330,16 @@ class Reckoning:
     # --- stories --------------------------------------------------------------------------
 
     def _prune(self) -> None:
+        if len(self._stories) == 1:
+            return
         stories = sorted(self._stories, key=lambda story: -story.weight)
         least = stories[0].weight + log(KEPT)
         kept = [story for story in stories if story.weight >= least]
         if len(kept) > MANY_STORIES:
             kept = _merged(kept)
-        self._drop(sum(exp(story.weight - stories[0].weight) for story in kept[MOST_STORIES:]))
+        if len(kept) > MOST_STORIES:
+            best = stories[0].weight
+            self._drop(sum([exp(story.weight - best) for story in kept[MOST_STORIES:]]))
         self._stories = kept[:MOST_STORIES]
 
     def _drop(self, odds: float) -> None:

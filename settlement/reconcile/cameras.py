@@ -48,16 +48,16 @@ _PAST: Final = 64
 """So many cards that are gone are remembered, for a camera that lags."""
 
 
-@dataclass(slots=True)
 class _View:
     """A card as one camera sees it."""
 
-    x_mm: float
-    y_mm: float
-    angle_deg: float
-    spread_mm: float
-    stale: bool = False
-    """Whether the card was moved since, and this camera has not reported it."""
+    def __init__(self, x_mm: float, y_mm: float, angle_deg: float, spread_mm: float) -> None:
+        self.x_mm: Final = x_mm
+        self.y_mm: Final = y_mm
+        self.angle_deg: Final = angle_deg
+        self.spread_mm: Final = spread_mm
+        self.stale = False
+        """Whether the card was moved since, and this camera has not reported it."""
 
     @classmethod
     def of(cls, seen: CardSighted) -> "_View":

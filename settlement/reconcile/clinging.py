@@ -6,13 +6,13 @@ camera errs: whether its next look mostly corrects it, or mostly repeats it.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final, TypeAlias, TypeVar
 
 from models.cards import Card
 from models.events import AnyFact, CardDealt, CardSighted, RoundClosed, RoundOpened, ShoeCardRead
 from models.judgements import AnyEvent
+from settlement.reconcile.looks import called
 from settlement.reconcile.sightings import AFRESH, same
 
 _LEAST: Final = 0.05
@@ -30,14 +30,13 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-@dataclass(slots=True)
 class _Run:
     """Looks in a row that named the same face."""
 
-    face: Card
-    afresh: bool
-    """Whether the card was moved or turned before the first of them."""
-    looks: int = 1
+    def __init__(self, face: Card, *, afresh: bool) -> None:
+        self.face, self.afresh = face, afresh
+        """``afresh``: whether the card was moved or turned before the first of them."""
+        self.looks = 1
 
 
 class Clinging:
@@ -88,9 +87,9 @@ class Clinging:
             return
         track = (one.source, one.track)
         self._seen[one.seq] = track
-        face = _likeliest(one)
-        if one.face == "up" and one.single_look and face is not None:
-            self._look(track, _Run(face, one.change in AFRESH))
+        face = _likeliest(one) if one.face == "up" and one.single_look else None
+        if face is not None:
+            self._look(track, _Run(face, afresh=one.change in AFRESH))
 
     def _look(self, track: _Track, look: _Run) -> None:
         runs = self._runs.setdefault(track, [])
@@ -149,7 +148,8 @@ class Clinging:
 def _likeliest(seen: CardSighted) -> Card | None:
     if not seen.candidates:
         return seen.card
-    return Card(max(seen.candidates, key=lambda name: seen.candidates[name]))
+    most = max(seen.candidates.values())
+    return called(next(name for name, p in seen.candidates.items() if p == most))
 
 
 def _cut_short(kept: dict[_Key, _Value]) -> None:

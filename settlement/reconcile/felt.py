@@ -1,12 +1,12 @@
 """Where on the felt a card lies: in whose zone, in which hand, straight or sideways."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from math import atan2, degrees, hypot
+from math import atan2, degrees, hypot, inf
+from typing import Final
 
 from models.events import Dealt
-from models.layout import DEALER_POINT, Point, Polygon, SpotLayout, TableLayout, inside
+from models.layout import DEALER_POINT, Point, Polygon, SpotLayout, TableLayout, inside, middle
 from settlement.reconcile.sightings import Place
 
 APART_MM = 55.0
@@ -25,11 +25,11 @@ _PLACES = 512
 """Places whose zone is remembered: a card that lies still is asked about many times."""
 
 
-@dataclass(frozen=True, slots=True)
 class Zone:
     """Whose zone a card lies in, or between whose; empty where it lies in nobody's."""
 
-    owners: tuple[Dealt, ...]
+    def __init__(self, owners: tuple[Dealt, ...]) -> None:
+        self.owners: Final = owners
 
     @property
     def owner(self) -> Dealt | None:
@@ -42,8 +42,9 @@ class Felt:
 
     def __init__(self, layout: TableLayout) -> None:
         self._layout = layout
-        self._zones: list[tuple[Dealt, Polygon]] = [("dealer", layout.dealer_cards)]
-        self._zones += [(spot.spot, spot.cards) for spot in layout.spots]
+        self._zones: list[tuple[Dealt, _Area]] = [("dealer", _Area(layout.dealer_cards))]
+        self._zones += [(spot.spot, _Area(spot.cards)) for spot in layout.spots]
+        self._out_of_play = (_Area(layout.discard_rack), _Area(layout.tray))
         self._towards_top = {spot.spot: _towards_dealer(spot) for spot in layout.spots}
         self._known = lru_cache(_PLACES)(self._zone_of)
         self._known_aside = lru_cache(_PLACES)(self._is_aside)
@@ -58,11 +59,17 @@ class Felt:
         return self._known((place.x_mm, place.y_mm))
 
     def _zone_of(self, here: Point) -> Zone:
-        depth = sorted(
-            ((_depth_mm(here, area), whose) for whose, area in self._zones),
-            key=lambda found: -found[0],
-        )
-        (best, owner), (second, neighbour) = depth[0], depth[1]
+        best = second = -inf
+        owner: Dealt = "dealer"
+        neighbour: Dealt = "dealer"
+        for whose, area in self._zones:
+            if area.at_most_mm(here) < second:
+                continue
+            depth = area.depth_mm(here)
+            if depth > best:
+                best, second, owner, neighbour = depth, best, whose, owner
+            elif depth > second:
+                second, neighbour = depth, whose
         if best < -REACH_MM:
             return Zone(self._at_circle(here))
         if best < 0 and best - second < REACH_MM:
@@ -86,10 +93,7 @@ class Felt:
         return self._known_aside((place.x_mm, place.y_mm))
 
     def _is_aside(self, here: Point) -> bool:
-        if any(
-            _depth_mm(here, area) > -REACH_MM
-            for area in (self._layout.discard_rack, self._layout.tray)
-        ):
+        if any(area.depth_mm(here) > -REACH_MM for area in self._out_of_play):
             return self._known(here).owner is None
         return (
             hypot(here[0] - self._layout.shoe_mouth[0], here[1] - self._layout.shoe_mouth[1]) < 60
@@ -138,13 +142,27 @@ def _towards_dealer(spot: SpotLayout) -> Point:
     return (x / length, y / length)
 
 
-def _depth_mm(point: Point, polygon: Polygon) -> float:
-    """Return how deep ``point`` lies inside; negative is its distance outside."""
-    edge = min(
-        _segment_mm(point, one, other)
-        for one, other in zip(polygon, (*polygon[1:], polygon[0]), strict=True)
-    )
-    return edge if inside(point, polygon) else -edge
+class _Area:
+    """A polygon of the felt, and how deep places lie in it."""
+
+    def __init__(self, polygon: Polygon) -> None:
+        self._polygon = polygon
+        self._edges = tuple(zip(polygon, (*polygon[1:], polygon[0]), strict=True))
+        self._middle = middle(polygon)
+        self._reach_mm = max(_off_mm(self._middle, corner) for corner in polygon)
+
+    def at_most_mm(self, point: Point) -> float:
+        """Return a bound of the depth of ``point``, by the circle about the corners."""
+        return self._reach_mm - _off_mm(self._middle, point)
+
+    def depth_mm(self, point: Point) -> float:
+        """Return how deep ``point`` lies inside; negative is its distance outside."""
+        edge = min(_segment_mm(point, one, other) for one, other in self._edges)
+        return edge if inside(point, self._polygon) else -edge
+
+
+def _off_mm(one: Point, other: Point) -> float:
+    return hypot(one[0] - other[0], one[1] - other[1])
 
 
 def _segment_mm(point: Point, one: Point, other: Point) -> float:

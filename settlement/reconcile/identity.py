@@ -69,10 +69,21 @@ def rivals(
 
 def probability(stated: Card, shoe_card: Card | None, reading: Reading | None) -> float:
     """Return how sure it is that a card is what it is stated to be."""
-    weights = _weights(shoe_card, reading, 1.0)
-    meant = meant_by(stated)
-    own = sum((w for face, w in zip(DECK, weights, strict=True) if face in meant), 0.0)
-    return own / sum(weights, 0.0)
+    own = sum(_joint(face, shoe_card, reading) for face in meant_by(stated))
+    if shoe_card is None:
+        return own / (float(len(DECK)) if reading is None else reading.whole())
+    meant = meant_by(shoe_card)
+    others = float(len(DECK)) if reading is None else reading.whole()
+    others -= sum(1.0 if reading is None else reading.share(face) for face in meant)
+    return own / (others * _EACH + sum(_joint(face, shoe_card, reading) for face in meant))
+
+
+def _joint(face: Card, shoe_card: Card | None, reading: Reading | None) -> float:
+    """Return how likely a face is by both sensors, but for a factor."""
+    seen = 1.0 if reading is None else reading.share(face)
+    if shoe_card is None:
+        return seen
+    return (1.0 - SHOE_MISREAD_P if face in meant_by(shoe_card) else _EACH) * seen
 
 
 def _weights(shoe_card: Card | None, reading: Reading | None, clinging: float) -> list[float]:

@@ -1,7 +1,7 @@
 """A look at a card on the felt, and where it lies."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from models.cards import Card
 from models.events import CardSighted
@@ -10,20 +10,20 @@ from settlement.reconcile.looks import Reading
 Track: TypeAlias = tuple[str, int]
 """A camera, and its own identity of a card. Of several cameras the first that reported it."""
 
-AGREED_P = 0.9
+AGREED_P: Final = 0.9
 """From this on the camera says that a face is the one."""
 
-AFRESH = ("moved", "turned")
+AFRESH: Final = ("moved", "turned")
 """Changes after which the camera sees a card in another light."""
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
     """Where a card's middle lies, and its top edge's direction, clockwise from the felt's -y."""
 
-    x_mm: float
-    y_mm: float
-    angle_deg: float
+    def __init__(self, x_mm: float, y_mm: float, angle_deg: float) -> None:
+        self.x_mm: Final = x_mm
+        self.y_mm: Final = y_mm
+        self.angle_deg: Final = angle_deg
 
 
 @dataclass(frozen=True, slots=True)
