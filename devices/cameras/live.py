@@ -15,6 +15,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -41,6 +42,8 @@ _WAITING_FRAMES: Final = 30
 frames per second; not measured."""
 _REPORT_EVERY_NS: Final = SECOND_NS
 _LONGEST_PAUSE_NS: Final = SECOND_NS // 5
+_LONGEST_END_S: Final = 3.0
+"""Seconds that a decoding thread has to end: the default ``stall_ms``, and a second to close."""
 
 
 class CameraLost(TechnicianError):
@@ -115,7 +118,7 @@ class LiveCamera:
                     connected()
                 self._show(item, stamps, report)
         finally:
-            session.stop()
+            await session.stop()
 
     async def _picture(
         self, session: "_Session", damage: "_Damages", report: Report, *, seen: bool
@@ -199,6 +202,7 @@ class _Session:
         self._lock = threading.Lock()
         self._news = asyncio.Event()
         self._stopped = threading.Event()
+        self._ended = asyncio.Event()
         self._begun_ns: int | None = None
         # A driver may hang in the kernel: such a thread must not block the exit.
         threading.Thread(target=self._read, name=config.url, daemon=True).start()
@@ -218,9 +222,16 @@ class _Session:
             number, self._left_out = self._left_out, 0
         return number
 
-    def stop(self) -> None:
-        """Stop the thread at its next packet, or at its own time-out."""
+    async def stop(self) -> None:
+        """Stop the thread at its next packet or at its own time-out, and wait for its end.
+
+        A process that exits beneath a decoder crashes. A thread that a driver holds in the kernel
+        is left after :data:`_LONGEST_END_S`: it does not return to code of ours.
+        """
         self._stopped.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_END_S):
+                await self._ended.wait()
 
     def _put(self, item: _Item) -> None:
         if self._stopped.is_set():
@@ -230,25 +241,30 @@ class _Session:
                 self._items.popleft()
                 self._left_out += 1
             self._items.append(item)
+        self._notify(self._news)
+
+    def _notify(self, event: asyncio.Event) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(event.set)
         except RuntimeError:  # the table stopped and closed its loop
             self._stopped.set()
 
     def _read(self) -> None:
-        cause: str | None
+        self._put(_End(self._read_to_end()))
+        self._notify(self._ended)
+
+    def _read_to_end(self) -> str | None:
+        """Read until the source ends or the session stops; return why, ``None`` for a file's end."""
         try:
             if self._config.kind == "file":
                 self._play()
-                cause = None
-            else:
-                self._receive()
-                cause = "the stream ended"
+                return None
+            self._receive()
         except TechnicianError as fault:
-            cause = fault.what
+            return fault.what
         except (OSError, av.error.FFmpegError, ValueError) as fault:
-            cause = (getattr(fault, "strerror", None) or str(fault)).lower()
-        self._put(_End(cause))
+            return (getattr(fault, "strerror", None) or str(fault)).lower()
+        return "the stream ended"
 
     def _play(self) -> None:
         camera = FileCamera(Path(self._config.url), self._clock.now_ns())

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -361,3 +362,21 @@ def test_what_a_camera_is_stands_in_its_address() -> None:
         "evening/overhead.mp4": "file",
     }
     assert {url: CameraConfig(url=url).kind for url in kinds} == kinds
+
+
+def test_a_stopped_camera_leaves_no_decoder_behind() -> None:
+    """A process that exits beneath a decoder crashes."""
+
+    def silent() -> Iterator[bytes]:
+        yield from mjpeg(5)
+        time.sleep(2)
+
+    async def run() -> list[str]:
+        table = LiveTable()
+        table.keep([table.camera(camera.url), table.camera(still.url, stall_ms=1000)])
+        await seen(10)(table)
+        await table.leave()
+        return [thread.name for thread in threading.enumerate()]
+
+    with http_camera(lambda: mjpeg(1000)) as camera, http_camera(silent) as still:
+        assert {camera.url, still.url}.isdisjoint(asyncio.run(run()))
