@@ -254,7 +254,7 @@ class _Session:
         self._notify(self._ended)
 
     def _read_to_end(self) -> str | None:
-        """Read until the source ends or the session stops; return why, ``None`` for a file's end."""
+        """Read until the source or the session ends; return why, ``None`` at the end of a file."""
         try:
             if self._config.kind == "file":
                 self._play()

@@ -30,7 +30,7 @@ from server.cli import (
     verify,
 )
 from server.process.exit_status import Exit
-from server.process.signals import Ended, as_process
+from server.process.signals import Ended, as_process, leave
 
 _YOUNG_OBJECTS: Final = 10_000
 """New objects between two searches for garbage cycles (Python's default: 700).
@@ -92,9 +92,10 @@ def main() -> None:
     """Run ``pitwatch`` and leave with its exit status."""
     gc.set_threshold(_YOUNG_OBJECTS)
     try:
-        sys.exit(as_process(lambda: run(sys.argv[1:])))
+        status = as_process(lambda: run(sys.argv[1:]))
     finally:
         gc.freeze()  # Python looks through every object at its end, a fifth of the service's start
+    leave(status)
 
 
 def run(arguments: Sequence[str]) -> int:
