@@ -23,6 +23,7 @@ from settlement.reckoning.odds import (
     MISTAKE,
     MOVED_AT_ONCE,
     MOVES,
+    NOTHING_TO_ANOTHER,
     PUT_BACK,
     SAME_PLACE_MM,
     SEEN_AGAIN,
@@ -71,6 +72,8 @@ class Camera:
                 return [Option(0.0)]
             same_side = (known == NO_BACK_THERE) == (look.face == "down")
             if look.seen.change == "read" and same_side:
+                if look.further:
+                    return [Option(log(NOTHING_TO_ANOTHER))]
                 again = 1.0 if look.doubted and look.seen.single_look else SEEN_AGAIN
                 return [Option(log(again))]
         return self._of_new(story, look)

@@ -100,13 +100,7 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
     before = story.plates.get(change.key, 0)
     delta = change.total - before
     if hand.taken_at:
-        paid = story.fact(hand.paid) if hand.paid >= story.base else None
-        left = isinstance(paid, PaymentMade) and paid.amount == 0
-        at_once = change.at - hand.taken_at < _AT_ONCE_NS
-        if left and at_once and delta < 0:
-            # The dealer takes what was lost, or the player his own of a push.
-            return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "idle")]
-        return [Meaning(0.0, "payment" if left and at_once else "idle")]
+        return _of_taken(story, hand, change, delta)
     if hand.paid >= 0:
         if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
             # Its player bets anew only where all these cards were taken up unseen.
@@ -114,6 +108,9 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
             anew = Meaning(lying * log(GOES_UNSEEN), "idle")
             return [Meaning(log(PAID_TWICE), "payment"), anew]
         return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
+    if story.over_at and delta < 0:
+        # The dealer's own cards are gone, and nobody saw this hand's cards go yet.
+        return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "left alone")]
     if story.revealed:
         return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
     found = _in_turn(story, hand, change, rules)
@@ -124,6 +121,17 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
             meaning.unseen, meaning.draw = True, hidden.draw
             found.append(meaning)
     return found
+
+
+def _of_taken(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:
+    """Return what a change may mean on a hand whose cards were taken up."""
+    paid = story.fact(hand.paid) if hand.paid >= story.base else None
+    left = isinstance(paid, PaymentMade) and paid.amount == 0
+    at_once = change.at - hand.taken_at < _AT_ONCE_NS
+    if left and at_once and delta < 0:
+        # The dealer takes what was lost, or the player his own of a push.
+        return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "idle")]
+    return [Meaning(0.0, "payment" if left and at_once else "idle")]
 
 
 def _by_other_face(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -276,6 +284,10 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
             _deal_unseen(story, change, meaning.draw)
         story.stood_short |= meaning.mistakes != 0.0 and story.revealed
         _pay(story, meaning, change, delta, published)
+    elif meaning.means == "left alone":
+        hand = story.hand(change.spot, int(change.circle))
+        assert hand is not None
+        story.pay(hand, 0, story.over_at, story.over_seqs)
     if delta:
         story.plates[change.key] = change.total
         story.since[change.key] = (change.at, change.seqs)

@@ -4,10 +4,9 @@ from math import log
 
 from models.events import CardGone
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.odds import (
-    LOST_SIGHT,
-)
+from settlement.reckoning.odds import LOST_SIGHT, MISSED_BY_ONE
 from settlement.reckoning.story import Story
+from settlement.reconcile.cameras import Witnesses
 
 
 def may_end(story: Story, gone: CardGone) -> bool:
@@ -22,6 +21,18 @@ def has_twin(story: Story, gone: CardGone) -> bool:
     """Return whether a card that is off the felt has a second track."""
     card = story.card(story.tracks.get((gone.source, gone.track), 0))
     return card is not None and len(card.tracks) > 1
+
+
+def attest(story: Story, gone: CardGone, witnesses: Witnesses) -> None:
+    """Weigh which cameras lacked a card that is gone."""
+    track = (gone.source, gone.track)
+    card = story.card(story.tracks.get(track, 0))
+    if card is None:
+        return
+    card.seen_by |= witnesses.saw
+    if card.tracks == (track,):
+        story.weigh("camera", len(witnesses.lacked - card.seen_by) * log(MISSED_BY_ONE))
+        card.seen_by = frozenset()
 
 
 def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:

@@ -31,6 +31,8 @@ class InPlay:
         """Whether it was laid to somebody else."""
         self.where: Where = "unseen"
         self.tracks: tuple[Track, ...] = ()
+        self.seen_by: frozenset[str] = frozenset()
+        """The cameras that saw it since it came to lie there, by those of its tracks that ended."""
         self.place: Place | None = None
         self.dealt_place: Place | None = None
         self.rested_at = at
@@ -64,7 +66,7 @@ class InPlay:
         other.clocked, other.turned_in_place = self.clocked, self.turned_in_place
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
-        other.seen_at = self.seen_at
+        other.seen_at, other.seen_by = self.seen_at, self.seen_by
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
         other._of, other._card, other.by_course = self._of, self._card, self.by_course

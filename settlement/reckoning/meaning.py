@@ -58,7 +58,7 @@ class Look:
         self.face = seen.face
         self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
         self.reading = sight.reading
-        self.afresh = sight.afresh
+        self.afresh, self.further = sight.afresh, sight.further
         self.doubted = seen.face == "up" and seen.card is None
         """Whether it shows a face, and not certainly which."""
         self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)

@@ -57,6 +57,13 @@ HIDDEN_FOR_NS: Final = 800_000_000
 MISSED: Final = 0.01
 """A card that lies in view is never seen where it lies."""
 
+MISSED_BY_ONE: Final = 0.06
+"""A camera misses a card that another one sees: 13 of 211 backs on films."""
+
+NOTHING_TO_ANOTHER: Final = 0.005
+"""Where one camera sights a card that is none, another sights one as well. Chosen: cameras err
+apart from each other."""
+
 NO_FACE: Final = 0.0005
 """A sighting of a face is of no card."""
 

@@ -216,6 +216,10 @@ class Reckoning:
         self._prune()
 
     def _gone(self, gone: CardGone) -> None:
+        witnesses = self._cameras.witnesses((gone.source, gone.track))
+        if witnesses is not None:
+            for story in self._stories:
+                going.attest(story, gone, witnesses)
         found: list[Story] = []
         for story in self._stories:
             if going.has_twin(story, gone):
@@ -428,6 +432,7 @@ class Reckoning:
         match fact:
             case ShoeStarted():
                 self._decks.shuffled(fact.decks)
+                self._cameras.start_shoe(fact.at or 0)
             case RoundOpened():
                 self._unknown.clear()
             case CardDealt(card=None):

@@ -4,6 +4,9 @@ Each camera counts its own tracks. A card that two cameras see has two of them. 
 the track that reported it first; the other camera's looks become further looks at that card. Places
 are fused by each camera's own error. What one camera alone reports is passed on unchanged.
 
+A camera that has seen cards about a place, and did not see this one there, is a witness against it;
+every further camera that saw it is one for it.
+
 A camera may lag, stop or err. So a card is off the felt once every camera that saw it says so, or
 ``GONE_HOLD_NS`` after the first one did where no later look contradicts it. A camera that reports a
 card after the others saw it go adds nothing.
@@ -41,8 +44,11 @@ _MOST_REACH_MM: Final = 18.0
 """No camera is so bad that a card counts as its neighbour, which lies 20 mm away."""
 
 _AT_ONCE_MM: Final = 40.0
-"""Two cameras that name one face at one time see one card up to so far apart. Chosen: 1 in 450 of
+"""Two cameras that read one face at one time see one card up to so far apart. Chosen: 1 in 450 of
 two cameras' places is beyond their reach, and one pair of sightings was 20 mm apart."""
+
+_CELL_MM: Final = 100.0
+"""A camera that saw a card sees as far around it: to the next cell of so many millimetres."""
 
 _PAST: Final = 64
 """So many cards that are gone are remembered, for a camera that lags."""
@@ -72,12 +78,18 @@ class _Card:
     face: Face
     since: int
     views: dict[str, _View]
+    cell: tuple[int, int]
+    """Where it was first seen."""
     names: dict[str, Card | None] = field(default_factory=dict)
     """The face that each camera named last, where it was certain."""
+    likeliest: dict[str, str | None] = field(default_factory=dict)
+    """The face that each camera held the likeliest last."""
     gone: CardGone | None = None
     """The first report that it went, until it is believed."""
     left: set[str] = field(default_factory=set)
     """The cameras that saw it go."""
+    saw: set[str] = field(default_factory=set)
+    """The cameras that saw it."""
 
     def place(self) -> _View:
         """Return where it lies by every camera, each weighed by its error."""
@@ -93,6 +105,14 @@ class _Card:
         return _View(x_mm, y_mm, best.angle_deg, sqrt(1.0 / whole))
 
 
+class Witnesses:
+    """Which cameras saw a card that is gone, and which would have seen it and did not."""
+
+    def __init__(self, saw: frozenset[str], lacked: frozenset[str]) -> None:
+        self.saw: Final = saw
+        self.lacked: Final = lacked
+
+
 class Cameras:
     """Knows every card on the felt by one track, whichever cameras see it."""
 
@@ -102,6 +122,20 @@ class Cameras:
         self._of: dict[Track, Track] = {}
         self._going: list[_Card] = []
         self._past: deque[_Card] = deque(maxlen=_PAST)
+        self._heard: dict[str, int] = {}
+        """When each camera reported anything last."""
+        self._covers: dict[tuple[str, int, int], int] = {}
+        """When each camera saw a card last in each cell of the felt."""
+        self._since = 0
+        self._witnesses: dict[Track, Witnesses] = {}
+
+    def start_shoe(self, at: int) -> None:
+        """Learn anew what each camera sees: a table that starts again knows no more."""
+        self._since = at
+
+    def witnesses(self, track: Track) -> Witnesses | None:
+        """Return which cameras saw the card whose end was reported last as ``track``."""
+        return self._witnesses.pop(track, None)
 
     @property
     def count(self) -> int:
@@ -112,6 +146,8 @@ class Cameras:
         """Return what a sighting says, in terms of cards; nothing where it adds nothing."""
         track = (seen.source, seen.track)
         self._sources.add(seen.source)
+        self._heard[seen.source] = seen.at or 0
+        self._covers[(seen.source, *_cell(seen.x_mm, seen.y_mm))] = seen.at or 0
         known = self._of.get(track)
         if known is None:
             return self._new(track, seen)
@@ -121,6 +157,7 @@ class Cameras:
     def gone(self, gone: CardGone) -> tuple[CardGone, ...]:
         """Return the card that a camera's report says is gone, once that is believed."""
         track = (gone.source, gone.track)
+        self._heard[gone.source] = gone.at or 0
         known = self._of.pop(track, None)
         if known is None:
             return (gone,)
@@ -160,8 +197,10 @@ class Cameras:
                 return before + self._seen(card, seen)
             if self._seen_late(track, seen):
                 return before
-        card = _Card(track, seen.face, seen.at or 0, {seen.source: _View.of(seen)})
-        card.names[seen.source] = seen.card
+        cell = _cell(seen.x_mm, seen.y_mm)
+        card = _Card(track, seen.face, seen.at or 0, {seen.source: _View.of(seen)}, cell)
+        card.names[seen.source], card.likeliest[seen.source] = seen.card, _likeliest_face(seen)
+        card.saw.add(seen.source)
         self._of[track], self._cards[track] = track, card
         return (*before, Sight.alone(seen))
 
@@ -184,24 +223,31 @@ class Cameras:
         others = [other for name, other in card.views.items() if name != seen.source]
         afresh = seen.change in AFRESH
         card.views[seen.source], card.names[seen.source] = view, seen.card
+        card.likeliest[seen.source] = _likeliest_face(seen)
+        further = seen.source not in card.saw and seen.face == card.face
+        card.saw.add(seen.source)
         if not others and not card.left:
             card.face = seen.face
             return (Sight(seen, card.track, afresh),)
         if card.gone is not None and (seen.at or 0) > (card.gone.at or 0):
             self._still_there(card)
         change = self._changed(card, view, others, seen)
-        if change is None:
+        if change is None and not further:
             return ()
         place = card.place()
         joined = replace(
-            seen, change=change, x_mm=place.x_mm, y_mm=place.y_mm, angle_deg=place.angle_deg
+            seen,
+            change=change or "read",
+            x_mm=place.x_mm,
+            y_mm=place.y_mm,
+            angle_deg=place.angle_deg,
         )
-        return (Sight(joined, card.track, afresh),)
+        return (Sight(joined, card.track, afresh, further),)
 
     def _changed(
         self, card: _Card, view: _View, others: list[_View], seen: CardSighted
     ) -> str | None:
-        """Return what became of the card by this look; ``None`` where the look says nothing.
+        """Return what became of the card by this look; ``None`` where the look says nothing of it.
 
         A back where another camera reads a face is no look at that face: something lies over it.
         """
@@ -229,9 +275,23 @@ class Cameras:
         self._going = [other for other in self._going if other is not card]
         if len(self._sources) > 1:
             self._past.append(card)
+            lacked = frozenset(one for one in self._sources if self._would_have_seen(one, card))
+            self._witnesses[card.track] = Witnesses(frozenset(card.saw), lacked)
         assert card.gone is not None
         source, number = card.track
         return replace(card.gone, source=source, track=number)
+
+    def _would_have_seen(self, source: str, card: _Card) -> bool:
+        """Tell whether a camera lacked a card: it was at work, and sees other cards thereabouts."""
+        if source in card.saw or self._heard[source] < card.since:
+            return False
+        column, row = card.cell
+        near = ((source, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1))
+        return any(self._covers.get(key, -1) >= self._since for key in near)
+
+
+def _cell(x_mm: float, y_mm: float) -> tuple[int, int]:
+    return int(x_mm // _CELL_MM), int(y_mm // _CELL_MM)
 
 
 def _gone_at(card: _Card) -> int:
@@ -258,14 +318,22 @@ def _near(card: _Card, seen: CardSighted) -> bool:
 
 
 def _came_at_once(card: _Card, seen: CardSighted) -> bool:
-    """Tell whether another camera named the same face at the same time, not far from there.
+    """Tell whether another camera saw the same face, or a back, come at the same time near there.
 
     No hand lays two cards so fast: one of the cameras errs about the place.
     """
-    if seen.card is None or seen.card not in card.names.values() or seen.source in card.left:
-        return False
     is_soon = abs((seen.at or 0) - card.since) < BETWEEN_CARDS_NS
-    return is_soon and _apart_mm(card.place(), _View.of(seen)) <= _AT_ONCE_MM
+    if not is_soon or seen.source in card.left or seen.face != card.face:
+        return False
+    if _likeliest_face(seen) not in card.likeliest.values():
+        return False
+    return _apart_mm(card.place(), _View.of(seen)) <= _AT_ONCE_MM
+
+
+def _likeliest_face(seen: CardSighted) -> str | None:
+    if seen.card is not None:
+        return str(seen.card.value)
+    return max(seen.candidates, key=lambda face: seen.candidates[face], default=None)
 
 
 def _differ(card: _Card, seen: CardSighted) -> bool:

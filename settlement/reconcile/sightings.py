@@ -36,6 +36,8 @@ class Sight:
     """The card."""
     afresh: bool
     """Whether it was moved or turned since this camera's last look."""
+    further: bool = False
+    """Whether it is this camera's first look at a card that another camera saw before."""
 
     @classmethod
     def alone(cls, seen: CardSighted) -> "Sight":

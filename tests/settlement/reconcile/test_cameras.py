@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import msgspec
 import pytest
@@ -165,7 +166,7 @@ def test_a_camera_that_lags_or_stops_changes_nothing(rules: str, kind: str) -> N
 # --- the cameras by themselves ---------------------------------------------------------------
 
 
-def sighted(source: str, track: int, *, x_mm: float = 0.0, **fields: object) -> CardSighted:
+def sighted(source: str, track: int, *, x_mm: float = 0.0, **fields: Any) -> CardSighted:
     seen = CardSighted(
         source=source,
         at=1_000,
@@ -227,6 +228,78 @@ def test_a_face_that_two_cameras_see_come_at_once_is_one_card(later_ms: int, is_
     at = (first.at or 0) + later_ms * MS
     other = only(cameras.sighted(sighted("camera:b", 1, at=at, x_mm=19.7, spread_mm=1.5)))
     assert (other.track == ("camera:a", 1)) is is_one
+
+
+BACK: dict[str, Any] = {"face": "down", "card": None, "candidates": {}}
+
+
+@pytest.mark.parametrize(("later_ms", "is_one"), [(0, True), (290, True), (310, False)])
+def test_a_back_that_two_cameras_see_come_at_once_is_one_card(later_ms: int, is_one: bool) -> None:
+    cameras = Cameras()
+    first = sighted("camera:a", 1, spread_mm=1.5, **BACK)
+    cameras.sighted(first)
+    at = (first.at or 0) + later_ms * MS
+    other = only(cameras.sighted(sighted("camera:b", 1, at=at, x_mm=19.7, spread_mm=1.5, **BACK)))
+    assert (other.track == ("camera:a", 1)) is is_one
+
+
+def test_a_face_that_one_camera_does_not_read_surely_comes_at_once_with_the_others() -> None:
+    cameras = Cameras()
+    cameras.sighted(sighted("camera:a", 1, spread_mm=1.5))
+    unsure = {"7H": 0.7, "7D": 0.2}
+    other = sighted("camera:b", 1, x_mm=17.0, spread_mm=1.5, card=None, candidates=unsure)
+    assert only(cameras.sighted(other)).track == ("camera:a", 1)
+
+
+def test_the_first_look_of_a_further_camera_is_passed_on() -> None:
+    cameras = Cameras()
+    assert not only(cameras.sighted(sighted("camera:a", 1, **BACK))).further
+    seen = only(cameras.sighted(sighted("camera:b", 1, x_mm=2.0, **BACK)))
+    assert seen.further
+    assert seen.track == ("camera:a", 1)
+    assert seen.seen.x_mm == pytest.approx(1.0)
+    assert cameras.sighted(sighted("camera:b", 1, x_mm=2.0, change="read", **BACK)) == ()
+
+
+def seen_by(cameras: Cameras, sources: Sequence[str], track: int, at: int, **fields: Any) -> None:
+    for source in sources:
+        cameras.sighted(sighted(source, track, at=at, **fields))
+
+
+def gone_by(cameras: Cameras, sources: Sequence[str], track: int, at: int) -> None:
+    for source in sources:
+        cameras.gone(CardGone(source=source, at=at, track=track, frame=9))
+
+
+def test_cameras_that_see_other_cards_thereabouts_are_witnesses_of_a_card() -> None:
+    cameras, both, all_three = (
+        Cameras(),
+        ("camera:a", "camera:b"),
+        ("camera:a", "camera:b", "camera:c"),
+    )
+    seen_by(cameras, all_three, 1, 1_000)
+    seen_by(cameras, both, 2, 2_000, x_mm=60.0, card=Card("8S"))
+    seen_by(cameras, all_three, 3, 3_000, x_mm=120.0, card=Card("9S"))
+    gone_by(cameras, both, 2, 4_000)
+    witnesses = cameras.witnesses(("camera:a", 2))
+    assert witnesses is not None
+    assert (witnesses.saw, witnesses.lacked) == (frozenset(both), frozenset({"camera:c"}))
+
+
+@pytest.mark.parametrize("why", ["it stopped", "it sees none there", "a new shoe"])
+def test_a_camera_that_could_not_see_a_card_is_no_witness(why: str) -> None:
+    cameras, both = Cameras(), ("camera:a", "camera:b")
+    far = 900.0 if why == "it sees none there" else 0.0
+    seen_by(cameras, ["camera:c"], 1, 1_000, x_mm=far)
+    if why == "a new shoe":
+        cameras.start_shoe(1_500)
+    seen_by(cameras, both, 2, 2_000, x_mm=60.0, card=Card("8S"))
+    if why != "it stopped":
+        seen_by(cameras, ["camera:c"], 3, 3_000, x_mm=far or -900.0, card=Card("9S"))
+    gone_by(cameras, both, 2, 4_000)
+    witnesses = cameras.witnesses(("camera:a", 2))
+    assert witnesses is not None
+    assert witnesses.lacked == set()
 
 
 def test_two_like_faces_that_each_camera_sees_are_two_cards() -> None:
