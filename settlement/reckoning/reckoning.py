@@ -100,7 +100,7 @@ class Reckoning:
         self._closing = Closing(rules, self._decks, self._clinging, alone=alone)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
         """Cards of the round in play that were dealt unread and may yet be shown."""
-        first = Story(shoe=dealing == "shoe")
+        first = Story(self._cameras, shoe=dealing == "shoe")
         first.round = played
         self._stories = [first]
         self._published = 0

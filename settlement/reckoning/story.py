@@ -33,8 +33,9 @@ from settlement.reckoning.holds import (
     UNSEEN_HOLD_NS,
 )
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.odds import GOES_UNSEEN, MISSED, MISTAKE, NO_CARD_READ
+from settlement.reckoning.odds import GOES_UNSEEN, MISSED, MISSED_BY_ONE, MISTAKE, NO_CARD_READ
 from settlement.reckoning.record import gist
+from settlement.reconcile.cameras import Cameras
 from settlement.reconcile.timing import SWEPT_NS
 
 LEFT: Final = -1
@@ -62,10 +63,16 @@ class Closed:
 
 
 class Story(CardFacts):
-    """What lies on the table and what happened, by one account of it."""
+    """What lies on the table and what happened, by one account of it.
 
-    def __init__(self, *, shoe: bool = False) -> None:
+    Args:
+        cameras: what each camera sees; every story of a table has the same.
+        shoe: whether a shoe reads the cards.
+    """
+
+    def __init__(self, cameras: Cameras, *, shoe: bool = False) -> None:
         super().__init__(shoe=shoe)
+        self._cameras = cameras
         self.evidence = 0.0
         """Logarithm of how likely the observations are by this story."""
         self.by_sense: dict[Sense, float] = {}
@@ -112,7 +119,7 @@ class Story(CardFacts):
 
     def copy(self) -> "Story":
         """Return a copy that shares nothing that changes."""
-        other = Story(shoe=self.shoe)
+        other = Story(self._cameras, shoe=self.shoe)
         other.by_sense = self.by_sense.copy()
         other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
@@ -330,13 +337,21 @@ class Story(CardFacts):
         return sum((self._never_seen_of(hand) for hand in lying), 0.0)
 
     def _never_seen_of(self, hand: Hand) -> float:
-        missed = 0.0
+        missed = 0
         for card in hand.cards:
             if card.where == "unseen" and not card.announced:
-                missed += log(MISSED) * (1 if card.face == "up" and not self.shoe else 2)
+                missed += 1 if card.face == "up" and not self.shoe else 2
             elif card.where != "unseen" and card.face == "down":
-                missed += log(MISSED)
-        return missed
+                missed += 1
+        return missed * self._missed_by_all(hand) if missed else 0.0
+
+    def _missed_by_all(self, hand: Hand) -> float:
+        """Return how likely no camera sees a card of a hand, as a logarithm."""
+        places = [card.dealt_place for card in hand.cards if card.dealt_place is not None]
+        if not places:
+            return log(MISSED)
+        further = self._cameras.watching(places[0], min(card.at for card in hand.cards)) - 1
+        return log(MISSED) + max(0, further) * log(MISSED_BY_ONE)
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""

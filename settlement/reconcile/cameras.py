@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import CardGone, CardSighted, Face
-from settlement.reconcile.sightings import AFRESH, AGREED_P, Sight, Track
+from settlement.reconcile.sightings import AFRESH, AGREED_P, Place, Sight, Track
 from settlement.reconcile.timing import BETWEEN_CARDS_NS, SECOND
 
 Joined: TypeAlias = Sight | CardGone
@@ -136,6 +136,11 @@ class Cameras:
     def witnesses(self, track: Track) -> Witnesses | None:
         """Return which cameras saw the card whose end was reported last as ``track``."""
         return self._witnesses.pop(track, None)
+
+    def watching(self, place: Place, since_ns: int) -> int:
+        """Return how many cameras were at work since a time, and see cards thereabouts."""
+        cell = _cell(place.x_mm, place.y_mm)
+        return sum(self._watched(source, cell, since_ns) for source in self._sources)
 
     @property
     def count(self) -> int:
@@ -282,10 +287,14 @@ class Cameras:
         return replace(card.gone, source=source, track=number)
 
     def _would_have_seen(self, source: str, card: _Card) -> bool:
-        """Tell whether a camera lacked a card: it was at work, and sees other cards thereabouts."""
-        if source in card.saw or self._heard[source] < card.since:
+        """Tell whether a camera lacked a card."""
+        return source not in card.saw and self._watched(source, card.cell, card.since)
+
+    def _watched(self, source: str, cell: tuple[int, int], since_ns: int) -> bool:
+        """Tell whether a camera was at work since a time, and sees cards thereabouts."""
+        if self._heard[source] < since_ns:
             return False
-        column, row = card.cell
+        column, row = cell
         near = ((source, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1))
         return any(self._covers.get(key, -1) >= self._since for key in near)
 
