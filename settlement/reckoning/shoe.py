@@ -171,18 +171,21 @@ class Shoe:
 
     def lapsed(self, story: Story, now_ns: int) -> Draw | None:
         """Return a card that must have gone unseen by now."""
-        for draw in list(story.supply.drawn):
-            over = 0 < draw.at < story.over_at
-            if not over and now_ns - draw.at <= (LAPSE_NS if draw.certain else ORPHAN_NS):
-                continue
+        over_at, drawn = story.over_at, story.supply.drawn
+        overdue = [
+            draw
+            for draw in drawn
+            if now_ns - draw.at > (LAPSE_NS if draw.certain else ORPHAN_NS) or 0 < draw.at < over_at
+        ]
+        for draw in overdue:
             if draw.certain:
                 return draw
-            story.supply.drawn.remove(draw)
+            drawn.remove(draw)
         return None
 
     def overdue_entries(self, story: Story, now_ns: int) -> None:
         """State what people entered of cards that the shoe never read."""
-        for fact in list(story.supply.entered):
+        for fact in story.supply.entered[:]:
             if now_ns - (fact.at or 0) > PATIENCE_NS:
                 story.supply.entered.remove(fact)
                 story.start_shoe()

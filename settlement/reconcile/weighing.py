@@ -63,6 +63,8 @@ _PLAYED_OUT: Final = ("win", "lose", "push")
 _Mistake: TypeAlias = tuple[str, int | None, int | None]
 """A code, and the spot and hand it is about."""
 
+_TOO_MANY: Final[_Mistake] = ("impossible_card", None, None)
+
 Answer: TypeAlias = Literal["settled", "alike", "open"]
 """Of a question: the round's course tells; it tells not, but all settles alike; neither."""
 
@@ -139,6 +141,8 @@ class _Settled:
     mistakes: Counter[_Mistake]
     hands: Mapping[tuple[int, int], tuple[int, str, int | None]]
     out_of_time: Counter[_Mistake]
+    cards: Mapping[Card, int]
+    """How many of each face left the shoe."""
 
 
 class Weighing:
@@ -192,7 +196,7 @@ class Weighing:
         return self._answers(record, questions, _out_of_shoe(record))
 
     def _answers(
-        self, record: Sequence[AnyFact], questions: Sequence[Question], counted: Counter[Card]
+        self, record: Sequence[AnyFact], questions: Sequence[Question], counted: Mapping[Card, int]
     ) -> list[Answer]:
         if not questions:
             return []
@@ -234,7 +238,7 @@ class Weighing:
 
     def settled(self, record: Sequence[AnyFact]) -> bool:
         """Tell whether a round settles the same whatever the cards are that nobody read."""
-        return all(status == "final" for status, *_ in self._outcome(record, Counter()).money)
+        return all(status == "final" for status, *_ in self._outcome(record, {}).money)
 
     def mistakes(self, record: Sequence[AnyFact]) -> list[tuple[str, int | None]]:
         """Return the mistakes that a round as stated holds: a code, and the spot it is about."""
@@ -262,13 +266,19 @@ class Weighing:
         """Settle a story of the round that ``record`` states."""
         return self._outcome(story, _out_of_shoe(record))
 
-    def _outcome(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Outcome:
+    def _outcome(self, story: Sequence[AnyFact], counted: Mapping[Card, int]) -> Outcome:
         """Settle a story; ``counted`` is what of this round the room in the shoe is less by."""
         settled = self._settled(story)
-        mistakes = Counter(settled.mistakes)
-        if not self.turned_unseen:
-            mistakes.update(settled.out_of_time)
-        mistakes.update(self._too_many(story, counted))
+        mistakes = settled.mistakes
+        if settled.out_of_time and not self.turned_unseen:
+            mistakes = mistakes + settled.out_of_time
+        # The shoe held fewer of a face than the story has, and rounds before it had.
+        room = self._room
+        too_many = sum(
+            [copies > room(card) + counted.get(card, 0) for card, copies in settled.cards.items()]
+        )
+        if too_many:
+            mistakes = mistakes + Counter({_TOO_MANY: too_many})
         return Outcome(settled.money, mistakes, settled.hands)
 
     def _settled(self, story: Sequence[AnyFact]) -> "_Settled":
@@ -286,17 +296,12 @@ class Weighing:
         found += self._engine.finish()
         mistakes = Counter((v.code, v.spot, v.hand) for one in found for v in one.violations)
         money = tuple(_money(result) for result in found)
-        settled = _Settled(money, mistakes, _hands(found), Counter(_out_of_time(story, found)))
+        out_of_time = Counter(_out_of_time(story, found))
+        settled = _Settled(money, mistakes, _hands(found), out_of_time, _out_of_shoe(story))
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[key] = settled
         return settled
-
-    def _too_many(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Iterator[_Mistake]:
-        """Yield that the shoe held fewer of a face than a story has, and rounds before it had."""
-        for card, copies in _out_of_shoe(story).items():
-            if copies > self._room(card) + counted[card]:
-                yield ("impossible_card", None, None)
 
 
 def _stated(fact: AnyFact) -> object:
@@ -372,12 +377,13 @@ def _whole(
         yield from instead.get(at, (stated,))
 
 
-def _out_of_shoe(record: Sequence[AnyFact]) -> Counter[Card]:
-    return Counter(
-        fact.card
-        for fact in record
-        if isinstance(fact, CardDealt | CardBurned | CardBoxed) and fact.card is not None
-    )
+def _out_of_shoe(record: Sequence[AnyFact]) -> dict[Card, int]:
+    """Count the faces that left the shoe."""
+    found: dict[Card, int] = {}
+    for fact in record:
+        if isinstance(fact, CardDealt | CardBurned | CardBoxed) and fact.card is not None:
+            found[fact.card] = found.get(fact.card, 0) + 1
+    return found
 
 
 def _out_of_time(record: Sequence[AnyFact], found: Sequence[RoundResult]) -> Iterator[_Mistake]:
