@@ -14,16 +14,17 @@ from settlement.reckoning.grammar import (
     unseen_ways,
 )
 from settlement.reckoning.in_play import InPlay
-from settlement.reckoning.likeness import fresh
+from settlement.reckoning.likeness import fresh, of_nothing
 from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
     HIDDEN,
     HIDDEN_FOR_NS,
+    KEPT,
     MISTAKE,
     TAKES_OVER,
     ZONE_MM2,
 )
-from settlement.reckoning.places import Places, beyond
+from settlement.reckoning.places import MOST_LIKELY_PLACE, Places, beyond
 from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
 from settlement.reckoning.story import Story
 from settlement.reconcile.felt import Felt, apart_mm
@@ -91,6 +92,8 @@ class Deals:
     ) -> Iterator[Option]:
         """A card of the round in play, dealt just now or seen late."""
         order = due_in_deal(story, self._rules)
+        # What is less likely than that no card lies there, wherever it is due, is dropped anyway.
+        least = of_nothing(look) + log(KEPT) - MOST_LIKELY_PLACE
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
             left_at = claim.draw.at if claim.draw else look.at if story.shoe else story.dealt_at
             lain_ns = look.at - left_at
@@ -100,6 +103,9 @@ class Deals:
                 card = claim.draw.card
             coming = Coming(look.face, at, claim.skipped, lain_ns, card)
             for draw in draws(story, owner, coming, order, self._rules):
+                odds = draw.evidence + draw.mistakes + claim.evidence + claim.mistakes
+                if odds < least:
+                    continue
                 place = self._places.due(story, owner, draw.number, look, claim=claim)
                 place += self._places.across(story, owner, draw.number, look)
                 yield Option(

@@ -1,6 +1,7 @@
 """How likely a card lies just where it is seen, per square millimetre."""
 
 from math import exp, hypot, log, pi
+from typing import Final
 
 from models.events import Dealt
 from settlement.reckoning.in_play import Hand, InPlay
@@ -21,6 +22,9 @@ from settlement.reckoning.shoe import Claim
 from settlement.reckoning.story import Story
 from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.sightings import Place
+
+MOST_LIKELY_PLACE: Final = -log(2 * pi * PLACE_SPREAD_MM**2)
+"""The logarithm of the density where a card is due most likely, per square millimetre."""
 
 
 class Places:
