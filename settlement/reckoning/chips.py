@@ -287,7 +287,7 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
     elif meaning.means == "left alone":
         hand = story.hand(change.spot, int(change.circle))
         assert hand is not None
-        story.pay(hand, 0, story.over_at, story.over_seqs)
+        hand.left_alone = True
     if delta:
         story.plates[change.key] = change.total
         story.since[change.key] = (change.at, change.seqs)

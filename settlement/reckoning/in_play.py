@@ -146,6 +146,8 @@ class Hand:
         self.stood = False
         self.paid = -1
         """Place of its payment in the record."""
+        self.left_alone = False
+        """Whether its chips went after the round, and its cards were not seen to go yet."""
         self.taken_at = 0
         self.seen_through = False
         """Whether it is weighed which of its cards nobody saw: none is to be seen any more."""
@@ -161,7 +163,7 @@ class Hand:
         other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood
         other.paid, other.taken_at = self.paid, self.taken_at
-        other.seen_through = self.seen_through
+        other.seen_through, other.left_alone = self.seen_through, self.left_alone
         return other
 
     @property

@@ -258,7 +258,10 @@ class Reckoning:
         self._prune()
 
     def _entered(self, entry: ConsoleEntry) -> None:
-        self._state(entries.stated(entry))
+        fact = entries.stated(entry)
+        if isinstance(fact, ShoeStarted):
+            self._cameras.start_shoe(fact.at or 0)
+        self._state(fact)
 
     def _state(self, fact: AnyFact) -> None:
         for story in self._stories:
@@ -285,6 +288,7 @@ class Reckoning:
 
     def _loaded(self, shoe: Shoe, loaded: ShoeLoaded) -> None:
         shoe.loaded()
+        self._cameras.start_shoe(loaded.at or 0)
         fact = ShoeStarted(at=loaded.at, decks=self._rules.decks, evidence=_seqs(loaded))
         for story in self._stories:
             story.supply.fresh_shoe = fact
@@ -432,7 +436,6 @@ class Reckoning:
         match fact:
             case ShoeStarted():
                 self._decks.shuffled(fact.decks)
-                self._cameras.start_shoe(fact.at or 0)
             case RoundOpened():
                 self._unknown.clear()
             case CardDealt(card=None):

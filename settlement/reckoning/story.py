@@ -23,6 +23,7 @@ from models.events import (
 )
 from models.judgements import Review, Sense
 from models.money import Cents
+from models.places import spot_hand
 from settlement.reckoning.card_facts import CardFacts
 from settlement.reckoning.holds import (
     CLOSE_HOLD_NS,
@@ -225,7 +226,14 @@ class Story(CardFacts):
     def pay(self, hand: Hand, amount: Cents, at: int, seqs: tuple[int, ...], hold: int = 0) -> None:
         """Pay a hand, take its wager, or leave it alone: that its cards show, and late."""
         fact = PaymentMade(at=at, spot=hand.spot, hand=hand.number, amount=amount, evidence=seqs)
-        hand.paid = self.state(fact, hold) if amount else self.state_in_turn(fact, hold)
+        if amount:
+            hand.paid = self.state(fact, hold)
+            return
+        hand.paid = self.state_in_turn(fact, hold)
+        before = self.record[max(0, self.opened - self.base) : hand.paid - self.base]
+        if any(isinstance(paid, PaymentMade) and (paid.at or 0) > at for paid in before):
+            what = f"when {spot_hand(hand.spot, hand.number)} was settled was not seen in time"
+            self.asks.append(Review(what, (), seqs))
 
     def withdraw_unpaid(self) -> None:
         """Hands that were swept up with the dealer's cards were not settled, be it as a push."""
@@ -305,7 +313,8 @@ class Story(CardFacts):
         if not hand.seen_through:
             self.weigh("camera", self._never_seen_of(hand))
             hand.seen_through = True
-        if hand.paid < 0 and self.plates.get((hand.spot, str(hand.number))):
+        lie_there = hand.left_alone or self.plates.get((hand.spot, str(hand.number)))
+        if hand.paid < 0 and lie_there:
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
 
     def close_if_over(self, now_ns: int) -> None:
