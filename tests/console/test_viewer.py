@@ -56,6 +56,17 @@ def test_labels_on_small_cards_do_not_cover_each_other(
         assert min(bottom - top for _, top, _, bottom in boxes) > 12
 
 
+def test_nothing_moves_beneath_the_pointer_when_the_evidence_comes(officer: Screen) -> None:
+    page = officer.page
+    page.route("**/clips/**", lambda _: None)  # a video that does not come: pictures wait for it
+    officer.go("round/bj-07/1")
+    events = page.get_by_role("list", name="Events of the round")
+    expect(page.locator(".crops img:not([src])").first).to_be_attached()
+    before = events.bounding_box()
+    expect(page.locator(".crops img[src]").first).to_be_visible()
+    assert events.bounding_box() == before
+
+
 def test_labels_of_many_cards_on_one_heap_are_led_apart(officer: Screen) -> None:
     def card(number: int) -> dict[str, Any]:
         x, y = 300 + number % 6 * 9, 200 + number // 6 * 9

@@ -6,16 +6,22 @@ import { cardText, fine, place } from "./words.js";
 
 const MOST = 60;
 
-/** Fill `section` with the cards of a round's facts; nothing where there is no recording. */
+/**
+ * Fill `section` with the cards of a round's facts; nothing where there is no recording.
+ *
+ * Their places are laid out at once, so that nothing moves away beneath a pointer later.
+ *
+ * @returns {() => void} Loads the pictures.
+ */
 export function evidence(/** @type {HTMLElement} */ section, /** @type {{ session: string, events: TableEvent[], footage: Footage | null, go: (at: number) => void }} */ { session, events, footage, go }) {
   const camera = footage?.cameras[0];
-  if (!camera) return;
+  if (!camera) return () => undefined;
   const sighted = new Map(events.filter((event) => event.type === "card_sighted").map((event) => [event.seq, event]));
   const shown = events.filter((event) => event.type === "card_dealt" || event.type === "card_exposed").flatMap((fact) => {
     const sighting = (fact.evidence ?? []).map((/** @type {number} */ seq) => sighted.get(seq)).find(Boolean);
     return sighting && sighting.face === "up" ? [{ fact, sighting }] : [];
   });
-  if (!shown.length) return;
+  if (!shown.length) return () => undefined;
   section.hidden = false;
   const missed = (/** @type {Answer} */ { target }) => {
     if (!target.hasAttribute("src")) return;
@@ -26,14 +32,17 @@ export function evidence(/** @type {HTMLElement} */ section, /** @type {{ sessio
     target.closest("li").remove();
     section.hidden = !section.querySelector("li");
   };
-  put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, shown.slice(0, MOST).map((/** @type {Answer} */ { fact, sighting }) =>
-    h("li", {}, h("button", { type: "button", onclick: () => go(sighting.at) },
-      h("img", {
-        src: cropPath(session, sighting.seq), loading: "lazy", onerror: missed, width: 120, height: 108,
-        alt: `${cardText(fact.card ?? null)}, as the camera saw it`,
-      }),
+  const pictures = shown.slice(0, MOST).map((/** @type {Answer} */ { fact, sighting }) => ({
+    fact, sighting,
+    image: h("img", { loading: "lazy", onerror: missed, width: 120, height: 108, alt: `${cardText(fact.card ?? null)}, as the camera saw it` }),
+  }));
+  put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, pictures.map(({ fact, sighting, image }) =>
+    h("li", {}, h("button", { type: "button", onclick: () => go(sighting.at) }, image,
       h("span", { class: "crop-card" }, cardText(fact.card ?? null)),
       h("span", { class: "quiet" }, place(fact.to, fact.hand)), h("span", { class: "quiet num" }, fine(sighting.at)))))));
+  return () => {
+    for (const { sighting, image } of pictures) image.src = cropPath(session, sighting.seq);
+  };
 }
 
 /** Ask for a picture again once the service is reached. */

@@ -34,11 +34,12 @@ export async function showRound(/** @type {PageContext} */ { main, may, rest: [s
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row, page.picture?.keys ?? {});
   onLeave(signal, () => { player.pause(); page.picture?.end(); });
+  const loadPictures = evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
   player.go(asked ?? player.to);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   if (signal.aborted) return;
   if (place?.startsWith(WATCHED)) player.play();
-  evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
+  loadPictures();
 }
 
 /** The moment that an address names, by an event's number or as a time to play from. */
