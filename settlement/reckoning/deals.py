@@ -19,6 +19,7 @@ from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
     HIDDEN,
     HIDDEN_FOR_NS,
+    HIDDEN_TO_ANOTHER,
     KEPT,
     MISTAKE,
     TAKES_OVER,
@@ -195,6 +196,8 @@ def _in_its_turn(
             if claim.draw is None and claim.at is None:
                 further = (on_way + 1 - claim.skipped) * log(HIDDEN)
                 if not story.shoe:
+                    others = story.cameras.watching(look.place, ended_at) - 1
+                    further += max(0, others) * log(HIDDEN_TO_ANOTHER)
                     further -= (look.at - ended_at) / HIDDEN_FOR_NS
                 earlier = Claim(claim.evidence + further, None, on_way)
                 earlier.at = ended_at - 1

@@ -54,6 +54,9 @@ HIDDEN: Final = 0.1
 HIDDEN_FOR_NS: Final = 800_000_000
 """So long an arm hides a card, on average. Chosen."""
 
+HIDDEN_TO_ANOTHER: Final = 0.3
+"""An arm that hides a card from one camera hides it from another one, too. Chosen."""
+
 MISSED: Final = 0.01
 """A card that lies in view is never seen where it lies."""
 

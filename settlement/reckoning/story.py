@@ -73,7 +73,7 @@ class Story(CardFacts):
 
     def __init__(self, cameras: Cameras, *, shoe: bool = False) -> None:
         super().__init__(shoe=shoe)
-        self._cameras = cameras
+        self.cameras = cameras
         self.evidence = 0.0
         """Logarithm of how likely the observations are by this story."""
         self.by_sense: dict[Sense, float] = {}
@@ -120,7 +120,7 @@ class Story(CardFacts):
 
     def copy(self) -> "Story":
         """Return a copy that shares nothing that changes."""
-        other = Story(self._cameras, shoe=self.shoe)
+        other = Story(self.cameras, shoe=self.shoe)
         other.by_sense = self.by_sense.copy()
         other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
@@ -359,7 +359,7 @@ class Story(CardFacts):
         places = [card.dealt_place for card in hand.cards if card.dealt_place is not None]
         if not places:
             return log(MISSED)
-        further = self._cameras.watching(places[0], min(card.at for card in hand.cards)) - 1
+        further = self.cameras.watching(places[0], min(card.at for card in hand.cards)) - 1
         return log(MISSED) + max(0, further) * log(MISSED_BY_ONE)
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
