@@ -1,6 +1,6 @@
 """What a camera's observation may mean in a story, and how likely it is there."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import log
 
 from models.events import Dealt
@@ -15,6 +15,7 @@ from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.likeness import doubted_again, fresh, glimpsed, looks_alike, of_nothing
 from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
+    BURNED,
     COMES_BACK,
     GLIMPSED,
     LAID_APART,
@@ -33,7 +34,7 @@ from settlement.reckoning.odds import (
     ZONE_MM2,
 )
 from settlement.reckoning.places import Places, spread
-from settlement.reckoning.shoe import Shoe
+from settlement.reckoning.shoe import Claim, Shoe
 from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.timing import SECOND
@@ -92,10 +93,7 @@ class Camera:
     def _of_new(self, story: Story, look: Look) -> list[Option]:
         claims = self._deals.claims(story, look)
         if self._felt.aside(look.place):
-            drawn = [claim for claim in claims if claim.draw in story.supply.drawn]
-            return [Option(claim.evidence, kind="aside", draw=claim.draw) for claim in drawn] or [
-                Option(0.0)
-            ]
+            return _aside(story, look, claims)
         owners = self._felt.zone(look.place).owners
         found = [Option(of_nothing(look))]
         for owner in owners:
@@ -179,6 +177,17 @@ class Camera:
         prior = PUT_BACK if look.face == "down" else LOST_SIGHT if settled else COMES_BACK
         place = self._places.again(story, card, look) + self._places.side(story, hand, look)
         yield Option(log(prior) + place + alike, ident=card.ident, kind="again")
+
+
+def _aside(story: Story, look: Look, claims: Sequence[Claim]) -> list[Option]:
+    """A card where cards out of play lie: one that the dealer burned, or nothing of the round."""
+    drawn = [claim for claim in claims if claim.draw in story.supply.drawn]
+    if not drawn:
+        return [Option(0.0)]
+    burned = 0.0 if story.supply.fresh_shoe is not None else log(BURNED)
+    burned -= log(ZONE_MM2)
+    found = [Option(burned + one.evidence, kind="aside", draw=one.draw) for one in drawn]
+    return [*found, Option(of_nothing(look))]
 
 
 def _with_cards_owed(story: Story, option: Option) -> list[Option]:

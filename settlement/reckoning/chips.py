@@ -171,10 +171,12 @@ def _hidden(story: Story, hand: Hand, change: Change, rules: Rulebook) -> Iterat
     """
     on_way = [draw for draw in story.supply.drawn if draw.certain and draw.at < change.at]
     if on_way:
-        due = len(due_in_deal(story, rules))
+        due = due_in_deal(story, rules)
         for skipped, draw in enumerate(on_way[:_MOST_HIDDEN]):
-            if skipped >= due:
+            if skipped >= len(due):
                 yield from _with_card(story, hand, draw, Coming("up", draw.at, skipped))
+            elif due[skipped] == hand.spot:
+                yield _Hidden(log(HIDDEN), _with(hand, draw, draw.at), draw)
     elif hand.of_split and len(hand.cards) == 1:
         yield from _with_card(story, hand, None, Coming("up", change.at - 1))
 
@@ -184,11 +186,16 @@ def _with_card(story: Story, hand: Hand, draw: Draw | None, coming: Coming) -> I
     comes = to_hand(story, hand, coming)
     if comes.mistakes or owed_before(story, hand, coming):
         return
+    yield _Hidden(log(HIDDEN) + comes.evidence, _with(hand, draw, coming.at or 0), draw)
+
+
+def _with(hand: Hand, draw: Draw | None, at: int) -> Hand:
+    """Return the hand with one more card."""
     its = hand.copy()
-    card = InPlay(0, hand.spot, hand.number, "up", coming.at or 0)
+    card = InPlay(0, hand.spot, hand.number, "up", at)
     card.shoe_card = None if draw is None else draw.card
     its.cards.append(card)
-    yield _Hidden(log(HIDDEN) + comes.evidence, its, draw)
+    return its
 
 
 def _in_turn(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:

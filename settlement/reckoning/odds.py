@@ -43,6 +43,9 @@ dealer's own pace. Chosen: simulated dealers keep it within 0.07."""
 PUT_BACK: Final = 0.02
 """A player lays cards back as they were dealt."""
 
+BURNED: Final = 0.003
+"""A card of the shoe goes to the rack in the middle of a round: about one a shoe. Chosen."""
+
 ENTERED_AMISS: Final = 0.001
 """A person enters what a player did not do."""
 

@@ -34,6 +34,7 @@ from models.events import (
     CardGone,
     CardSighted,
     ReaderFault,
+    RoundOpened,
     ShoeCardRead,
     ShoeCutCard,
 )
@@ -62,6 +63,8 @@ Dead: TypeAlias = Literal["shoe", "camera"]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
+_EARLY_NS: Final = SECOND
+"""A round is told to open so much before it did, at most."""
 _LOOKS_NS: Final = (1 * SECOND, 3 * SECOND, 6 * SECOND)
 """When the camera looks again at a card that lies as it lay."""
 _TABLE: Final = "BJ-01"
@@ -290,12 +293,40 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     told = heard(seed, plan)
     table = Reckoning(told.rules, told.layout, told.dealing)
     said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
+    said += table.finish()
+    due, found = _settled(told.rules, told.facts), _reconciled(told.rules, said)
     return _counted(
-        _settled(told.rules, told.facts),
-        _reconciled(told.rules, [*said, *table.finish()]),
-        seed,
-        plan,
+        due, _matched(_openings(told.facts, START_NS), _openings(said), found), seed, plan
     )
+
+
+def _openings(events: Sequence[AnyFact | ReviewRaised], start_ns: int = 0) -> dict[int, int]:
+    """Return when each round was opened."""
+    return {one.round: start_ns + (one.at or 0) for one in events if isinstance(one, RoundOpened)}
+
+
+def _matched(
+    opened: dict[int, int], told: dict[int, int], found: dict[int, RoundResult]
+) -> dict[int, RoundResult]:
+    """Return what was found of each round that there was, whatever its number.
+
+    Of two rounds that were taken for one, that one is found of both. Of a round that was taken for
+    two, the one that is left to a person is found, else the first; the others have numbers below
+    nought.
+    """
+    matched: dict[int, RoundResult] = {}
+    before: RoundResult | None = None
+    for number, at in sorted(opened.items()):
+        until = opened.get(number + 1, 2**63)
+        own = [found[one] for one, when in told.items() if at <= when + _EARLY_NS < until]
+        own.sort(key=lambda one: one.status != "review")
+        first = own[0] if own else before
+        if first is not None:
+            matched[number] = first
+        for extra in own[1:]:
+            matched[-extra.round] = extra
+        before = first
+    return matched
 
 
 def _game(rulebook: str) -> Game:
