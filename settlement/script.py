@@ -25,6 +25,11 @@ _ALIKE: Final = tuple(
 )
 """For each card seen, the partly known cards that it may be, by index."""
 
+_LESS_KNOWN: Final = tuple(
+    tuple(known for known in alike if known != seen) for seen, alike in enumerate(_ALIKE)
+)
+"""Of these, those of which less is known than of the card seen."""
+
 
 def _adds_to(known: int, seen: int) -> bool:
     """Return whether the card seen adds to the known one, or contradicts it."""
@@ -134,8 +139,10 @@ class _Places:
             if same >= 0:
                 return same
         alike = _first(self._down, _ALIKE[seen])
+        if alike < 0:  # a card that lies open is shown because it was not wholly read
+            alike = _first(self._up, _LESS_KNOWN[seen])
         if alike < 0:
-            alike = _first(self._up, _ALIKE[seen])
+            alike = _first(self._up, (seen,))
         return _first(self._down, _ALIKE[UNKNOWN]) if alike < 0 else alike
 
 

@@ -25,6 +25,7 @@ from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.questions import Stated, of_face
+from settlement.reconcile.sightings import same
 from settlement.reconcile.timing import TAKING_NS
 from settlement.reconcile.unread import never_known
 from settlement.reconcile.weighing import Outcome, Question, Weighing
@@ -84,11 +85,13 @@ class Closing:
         self._weighing.turned_unseen = over.turned_unseen
         found = [Asked(review, settles_alike=False) for review in over.asks]
         found += self._of_faces(over, record, shoe=story.shoe)
+        found += _of_another_face(over, record, [one.review.what for one in found])
         found += self._stories(over, others, record)
         found += self._unlikely(record)
         found += self._untimed(over, record) if story.shoe else ()
         found += self._unread(over, record)
-        found += [] if story.shoe else self._missed(record, story.pace_ns, cameras)
+        if not any(card.announced for card in over.cards):
+            found += self._missed(record, story.pace_ns, cameras)
         evidence = record[-1].evidence
         for hand in over.hands:
             if not hand.taken_at and hand.paid < 0 and hand.cards and not over.entered:
@@ -378,6 +381,27 @@ def _apart(one: Mapping[Sense, float], other: Mapping[Sense, float]) -> dict[Sen
     """Return what each sense says for one story and not for the other, as a logarithm."""
     senses = sorted({*one, *other})
     return {sense: one.get(sense, 0.0) - other.get(sense, 0.0) for sense in senses}
+
+
+def _of_another_face(
+    over: Closed, record: Sequence[AnyFact], asked: Sequence[str]
+) -> Iterator[Asked]:
+    """Yield whose card was stated by the shoe, and then turned up as another one.
+
+    However sure the cameras are: the shoe misreads cards more often than a dealer exchanges one.
+    """
+    for card in over.cards:
+        if min(card.dealt, card.shown) < over.opened:
+            continue
+        dealt, shown = record[card.dealt - over.opened], record[card.shown - over.opened]
+        if not isinstance(dealt, CardDealt) or not isinstance(shown, CardExposed):
+            continue
+        if dealt.card is None or shown.card is None or same(dealt.card, shown.card):
+            continue
+        what = f"the shoe said {dealt.card}, the camera reads {shown.card}"
+        if what not in asked:
+            names = (str(dealt.card), str(shown.card))
+            yield Asked(Review(what, names, card.seqs), settles_alike=False)
 
 
 def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:

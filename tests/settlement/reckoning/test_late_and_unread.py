@@ -1,11 +1,15 @@
 """Cards that an arm hid, that the shoe did not read, or both: each belongs where it was due."""
 
-from models.events import HoleCardChecked, RoundOpened
+from collections.abc import Iterator
+
+import msgspec
+
+from models.events import AnyObservation, CardGone, CardSighted, HoleCardChecked, RoundOpened
 from models.judgements import ReviewRaised
 from settlement.reckoning import Reckoning
 from simulation.places import dealer_card
 from tests.bench.noise import Plan, Rates, heard
-from tests.settlement.felt_scene import UNSEEN, Scene
+from tests.settlement.felt_scene import FELT, RULES, UNSEEN, Scene
 from tests.settlement.reconcile.test_sensors_that_lie import (
     NOBODY_ASKED,
     dealt,
@@ -14,6 +18,9 @@ from tests.settlement.reconcile.test_sensors_that_lie import (
     settle_two,
     two_spots,
 )
+from vision.scenes.performance import Place
+
+_RACK = Place(401.7, 156.0, 0.0)
 
 
 def whose(scene: Scene) -> list[str]:
@@ -28,6 +35,48 @@ def test_chips_beside_a_hit_under_an_arm_double_the_hand_of_three_cards() -> Non
     scene.wait(15_000)
     assert "wager_placed spot=1 kind=double amount=1000" in scene.lines("wager_placed")
     assert scene.reviews() == NOBODY_ASKED
+
+
+def test_chips_beside_a_second_card_that_the_camera_missed_double_the_hand() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "AS").deal("dealer", "6H")
+    scene.deal(1, "7D", camera=UNSEEN).deal("dealer", "TD", face="down").wait(3_000)
+    scene.chips(1, 0, 500).deal(1, "QS", sideways=True).wait(1_000).turn_hole("TD")
+    scene.deal("dealer", "2C").wait(1_000).take(1).take("dealer").wait(15_000)
+    assert "wager_placed spot=1 kind=double amount=500" in scene.lines("wager_placed")
+
+
+def test_a_sighting_of_nothing_at_the_rack_burns_no_card() -> None:
+    scene = two_spots()
+    scene.sight(99, _RACK, "down", {}, seen_ms=500)
+    scene.deal_round("6C 2C TD 5D JC 6H", spots=(1, 2)).wait(8_000)
+    assert scene.lines("card_burned") == []
+    assert whose(scene) == ["1", "2", "dealer", "1", "2", "dealer"]
+
+
+def test_a_card_of_the_shoe_that_is_seen_at_the_rack_alone_was_burned() -> None:
+    scene = two_spots().deal_round("6C 2C TD 5D JC 6H", spots=(1, 2))
+    scene.deal(1, "9S", place=_RACK).deal(1, "8H").wait(15_000)
+    assert [line.split()[1] for line in scene.lines("card_burned")] == ["card=9S"]
+
+
+def test_a_hole_card_that_the_shoe_misread_accuses_nobody_without_a_question() -> None:
+    """However many cameras are sure of its face: no dealer exchanges cards so often."""
+    scene = two_spots().deal(1, "6C").deal(2, "2C").deal("dealer", "TD").deal(1, "9D").deal(2, "JC")
+    scene.deal("dealer", "5D", face="down", shoe="JD").wait(4_000).turn_hole("5D")
+    scene.read_again("dealer", 1, {"5D": 0.9995}).wait(2_000).deal("dealer", "9C").wait(2_000)
+    scene.take(1).take(2).take("dealer").wait(15_000)
+    table = Reckoning(RULES, FELT)
+    said = [one for at, seen in by_three_cameras(scene) for one in table.feed(seen, at)]
+    asked = [one.review.what for one in said if isinstance(one, ReviewRaised)]
+    assert "the shoe said JD, the camera reads 5D" in asked
+
+
+def by_three_cameras(scene: Scene) -> Iterator[tuple[int, AnyObservation]]:
+    for at, seen in scene.observations():
+        yield at, seen
+        if isinstance(seen, CardSighted | CardGone):
+            for side in ("left", "right"):
+                yield at, msgspec.structs.replace(seen, source=f"camera:{side}")
 
 
 def test_a_double_of_more_than_the_wager_is_stated() -> None:
