@@ -47,7 +47,7 @@ def test_chips_beside_a_second_card_that_the_camera_missed_double_the_hand() -> 
 
 def test_a_sighting_of_nothing_at_the_rack_burns_no_card() -> None:
     scene = two_spots()
-    scene.sight(99, _RACK, "down", {}, seen_ms=500)
+    scene.sight(99, _RACK, "down", {}, rest_ms=560, seen_ms=570)
     scene.deal_round("6C 2C TD 5D JC 6H", spots=(1, 2)).wait(8_000)
     assert scene.lines("card_burned") == []
     assert whose(scene) == ["1", "2", "dealer", "1", "2", "dealer"]
@@ -67,6 +67,7 @@ def test_a_hole_card_that_the_shoe_misread_accuses_nobody_without_a_question() -
     scene.take(1).take(2).take("dealer").wait(15_000)
     table = Reckoning(RULES, FELT)
     said = [one for at, seen in by_three_cameras(scene) for one in table.feed(seen, at)]
+    said += table.finish()
     asked = [one.review.what for one in said if isinstance(one, ReviewRaised)]
     assert "the shoe said JD, the camera reads 5D" in asked
 
