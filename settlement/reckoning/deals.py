@@ -11,6 +11,7 @@ from settlement.reckoning.grammar import (
     due_in_deal,
     hidden,
     turn_ended,
+    unread,
     unseen_ways,
 )
 from settlement.reckoning.in_play import InPlay
@@ -96,7 +97,9 @@ class Deals:
         # What is less likely than that no card lies there, wherever it is due, is dropped anyway.
         least = of_nothing(look) + log(KEPT) - MOST_LIKELY_PLACE
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
-            left_at = claim.draw.at if claim.draw else look.at if story.shoe else story.dealt_at
+            left_at = story.dealt_at if unread(story) else look.at
+            if claim.draw is not None:
+                left_at = claim.draw.at
             lain_ns = look.at - left_at
             at = look.at if claim.at is None and not story.shoe else claim.at
             card = None if look.reading is None else look.reading.likeliest

@@ -59,10 +59,14 @@ def face_in_deal(story: Story, to: Dealt, rules: Rulebook, ahead: int = 0) -> Fa
     return due[min(ahead, len(due) - 1)] if due else "up"
 
 
+def unread(story: Story) -> bool:
+    """Return whether no shoe reads the cards: they come from a hand, or nobody hears the reader."""
+    return not story.shoe or story.supply.disconnected
+
+
 def hidden(story: Story) -> float:
     """Return how likely a card is not seen when the next one is, nor read by a shoe."""
-    unread = not story.shoe or story.supply.disconnected
-    return log(HIDDEN if unread else HIDDEN * SHOE_MISSED)
+    return log(HIDDEN if unread(story) else HIDDEN * SHOE_MISSED)
 
 
 def unseen_ways(skipped: int, before: int) -> list[tuple[int, ...]]:
