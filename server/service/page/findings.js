@@ -36,6 +36,10 @@ function citationOf(/** @type {Answer} */ { session, round }, /** @type {Answer}
   return citations.get(key);
 }
 
+/** Ask for what a round's mistakes rest on, so that their notes are whole as they are drawn. */
+export const readCitations = (/** @type {Answer} */ row) =>
+  Promise.all((row.result?.violations ?? []).map((/** @type {Answer} */ one) => citationOf(row, one)));
+
 const passage = (/** @type {Answer} */ { says, origin }) => h("p", { class: "cited" }, says, " ", h("cite", {}, origin));
 
 const quoted = (/** @type {Answer} */ { breaks, due, settled_by: after }) => [

@@ -8,7 +8,7 @@ import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { BADGES, statusLabel } from "./rounds.js";
 import { dues, phaseAt, standing, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
-import { clauses, item, mistake, moneyTable, reports } from "./findings.js";
+import { clauses, item, mistake, moneyTable, readCitations, reports } from "./findings.js";
 import { amountsOf, day, fine, kind, offset, sentenceOf, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
@@ -28,7 +28,7 @@ export async function showRound(/** @type {PageContext} */ { main, may, rest: [s
     askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
-  const events = await eventsOf(session, row, from, signal);
+  const [events] = await Promise.all([eventsOf(session, row, from, signal), readCitations(row)]);
   const player = new Player(row, events, footage);
   const page = layOut(main, { row, phases, events, footage, clauseTexts, player, session, may, notify });
   player.onMove = painting(() => page.show(player.at));
