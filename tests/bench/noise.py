@@ -34,6 +34,7 @@ from models.events import (
     CardGone,
     CardSighted,
     ReaderFault,
+    RoundClosed,
     RoundOpened,
     ShoeCardRead,
     ShoeCutCard,
@@ -63,8 +64,8 @@ Dead: TypeAlias = Literal["shoe", "camera"]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
-_EARLY_NS: Final = SECOND
-"""A round is told to open so much before it did, at most."""
+_LATE_END_NS: Final = 5 * SECOND
+"""A round is found to end so much later than it did, at most; none is so short."""
 _LOOKS_NS: Final = (1 * SECOND, 3 * SECOND, 6 * SECOND)
 """When the camera looks again at a card that lies as it lay."""
 _TABLE: Final = "BJ-01"
@@ -295,37 +296,45 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
     said += table.finish()
     due, found = _settled(told.rules, told.facts), _reconciled(told.rules, said)
-    return _counted(
-        due, _matched(_openings(told.facts, START_NS), _openings(said), found), seed, plan
-    )
+    matched = _matched(_ends(told.facts, START_NS), _ends(said), found)
+    return _counted(due, matched, seed, plan)
 
 
-def _openings(events: Sequence[AnyFact | ReviewRaised], start_ns: int = 0) -> dict[int, int]:
-    """Return when each round was opened."""
-    return {one.round: start_ns + (one.at or 0) for one in events if isinstance(one, RoundOpened)}
+def _ends(events: Sequence[AnyFact | ReviewRaised], start_ns: int = 0) -> dict[int, int]:
+    """Return when each round was over; one that nobody closed never was."""
+    ends: dict[int, int] = {}
+    number = 0
+    for one in events:
+        if isinstance(one, RoundOpened):
+            number = one.round
+            ends[number] = 2**63
+        elif isinstance(one, RoundClosed) and number:
+            ends[number] = start_ns + (one.at or 0)
+    return ends
 
 
 def _matched(
-    opened: dict[int, int], told: dict[int, int], found: dict[int, RoundResult]
+    over: dict[int, int], told: dict[int, int], found: dict[int, RoundResult]
 ) -> dict[int, RoundResult]:
-    """Return what was found of each round that there was, whatever its number.
+    """Return what was found of each round that there was, whatever its number, by its end.
 
     Of two rounds that were taken for one, that one is found of both. Of a round that was taken for
     two, the one that is left to a person is found, else the first; the others have numbers below
     nought.
     """
     matched: dict[int, RoundResult] = {}
-    before: RoundResult | None = None
-    for number, at in sorted(opened.items()):
-        until = opened.get(number + 1, 2**63)
-        own = [found[one] for one, when in told.items() if at <= when + _EARLY_NS < until]
+    missing: list[int] = []
+    since = 0
+    for number, at in sorted(over.items()):
+        until = at + _LATE_END_NS if number < max(over) else 2**64
+        own = [found[one] for one, end in told.items() if since < end <= until]
         own.sort(key=lambda one: one.status != "review")
-        first = own[0] if own else before
-        if first is not None:
-            matched[number] = first
-        for extra in own[1:]:
-            matched[-extra.round] = extra
-        before = first
+        since = until
+        missing.append(number)
+        if own:
+            matched |= dict.fromkeys(missing, own[0])
+            missing = []
+        matched |= {-extra.round: extra for extra in own[1:]}
     return matched
 
 
@@ -373,7 +382,10 @@ def _counted(
     for number in sorted({*due, *found}):
         real, told = due.get(number), found.get(number)
         counts["rounds"] += 1
-        open_ = told is not None and told.status == "review"
+        asked = told is not None and bool(told.reviews)
+        open_ = told is not None and (
+            told.status == "review" or (told.status == "pending" and asked)
+        )
         moneys = real is not None and told is not None and _money(real) == _money(told)
         kind = "review" if open_ else "exact" if moneys else "wrong"
         counts[kind] += 1
