@@ -64,8 +64,6 @@ Dead: TypeAlias = Literal["shoe", "camera"]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
-_LATE_END_NS: Final = 5 * SECOND
-"""A round is found to end so much later than it did, at most; none is so short."""
 _LOOKS_NS: Final = (1 * SECOND, 3 * SECOND, 6 * SECOND)
 """When the camera looks again at a card that lies as it lay."""
 _TABLE: Final = "BJ-01"
@@ -316,7 +314,7 @@ def _ends(events: Sequence[AnyFact | ReviewRaised], start_ns: int = 0) -> dict[i
 def _matched(
     over: dict[int, int], told: dict[int, int], found: dict[int, RoundResult]
 ) -> dict[int, RoundResult]:
-    """Return what was found of each round that there was, whatever its number, by its end.
+    """Return what was found of each round that there was: the one that ended nearest to its end.
 
     Of two rounds that were taken for one, that one is found of both. Of a round that was taken for
     two, the one that is left to a person is found, else the first; the others have numbers below
@@ -324,12 +322,10 @@ def _matched(
     """
     matched: dict[int, RoundResult] = {}
     missing: list[int] = []
-    since = 0
-    for number, at in sorted(over.items()):
-        until = at + _LATE_END_NS if number < max(over) else 2**64
-        own = [found[one] for one, end in told.items() if since < end <= until]
+    nearest = {one: min(over, key=lambda it: abs(over[it] - end)) for one, end in told.items()}
+    for number in sorted(over):
+        own = [found[one] for one in told if nearest[one] == number]
         own.sort(key=lambda one: one.status != "review")
-        since = until
         missing.append(number)
         if own:
             matched |= dict.fromkeys(missing, own[0])
