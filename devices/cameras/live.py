@@ -225,8 +225,8 @@ class _Session:
     async def stop(self) -> None:
         """Stop the thread at its next packet or at its own time-out, and wait for its end.
 
-        A process that exits beneath a decoder crashes. A thread that a driver holds in the kernel
-        is left after :data:`_LONGEST_END_S`: it does not return to code of ours.
+        A process that exits beneath a decoder crashes. A thread that waits for longer, for a silent
+        camera or in the kernel, is left: the program ends without Python's teardown then.
         """
         self._stopped.set()
         with suppress(TimeoutError):
