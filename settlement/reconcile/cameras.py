@@ -22,7 +22,14 @@ from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import CardGone, CardSighted, Face
-from settlement.reconcile.sightings import AFRESH, AGREED_P, Place, Sight, Track
+from settlement.reconcile.sightings import (
+    AFRESH,
+    AGREED_P,
+    Place,
+    Sight,
+    Track,
+    likeliest_face,
+)
 from settlement.reconcile.timing import BETWEEN_CARDS_NS, SECOND
 
 Joined: TypeAlias = Sight | CardGone
@@ -82,7 +89,7 @@ class _Card:
     """Where it was first seen."""
     names: dict[str, Card | None] = field(default_factory=dict)
     """The face that each camera named last, where it was certain."""
-    likeliest: dict[str, str | None] = field(default_factory=dict)
+    likeliest: dict[str, Card | None] = field(default_factory=dict)
     """The face that each camera held the likeliest last."""
     gone: CardGone | None = None
     """The first report that it went, until it is believed."""
@@ -204,7 +211,7 @@ class Cameras:
                 return before
         cell = _cell(seen.x_mm, seen.y_mm)
         card = _Card(track, seen.face, seen.at or 0, {seen.source: _View.of(seen)}, cell)
-        card.names[seen.source], card.likeliest[seen.source] = seen.card, _likeliest_face(seen)
+        card.names[seen.source], card.likeliest[seen.source] = seen.card, likeliest_face(seen)
         card.saw.add(seen.source)
         self._of[track], self._cards[track] = track, card
         return (*before, Sight.alone(seen))
@@ -228,7 +235,7 @@ class Cameras:
         others = [other for name, other in card.views.items() if name != seen.source]
         afresh = seen.change in AFRESH
         card.views[seen.source], card.names[seen.source] = view, seen.card
-        card.likeliest[seen.source] = _likeliest_face(seen)
+        card.likeliest[seen.source] = likeliest_face(seen)
         further = seen.source not in card.saw and seen.face == card.face
         card.saw.add(seen.source)
         if not others and not card.left:
@@ -334,15 +341,9 @@ def _came_at_once(card: _Card, seen: CardSighted) -> bool:
     is_soon = abs((seen.at or 0) - card.since) < BETWEEN_CARDS_NS
     if not is_soon or seen.source in card.left or seen.face != card.face:
         return False
-    if _likeliest_face(seen) not in card.likeliest.values():
+    if likeliest_face(seen) not in card.likeliest.values():
         return False
     return _apart_mm(card.place(), _View.of(seen)) <= _AT_ONCE_MM
-
-
-def _likeliest_face(seen: CardSighted) -> str | None:
-    if seen.card is not None:
-        return str(seen.card.value)
-    return max(seen.candidates, key=lambda face: seen.candidates[face], default=None)
 
 
 def _differ(card: _Card, seen: CardSighted) -> bool:

@@ -12,8 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 from models.cards import Card
 from models.events import AnyFact, CardDealt, CardSighted, RoundClosed, RoundOpened, ShoeCardRead
 from models.judgements import AnyEvent
-from settlement.reconcile.looks import called
-from settlement.reconcile.sightings import AFRESH, same
+from settlement.reconcile.sightings import AFRESH, likeliest_face, same
 
 _LEAST: Final = 0.05
 """No record, however long, speaks for more: a gleam or a worn print may come at any time."""
@@ -87,7 +86,7 @@ class Clinging:
             return
         track = (one.source, one.track)
         self._seen[one.seq] = track
-        face = _likeliest(one) if one.face == "up" and one.single_look else None
+        face = likeliest_face(one) if one.face == "up" and one.single_look else None
         if face is not None:
             self._look(track, _Run(face, afresh=one.change in AFRESH))
 
@@ -143,13 +142,6 @@ class Clinging:
     def least(self) -> float:
         """That share, at best: none of them until one was seen to last."""
         return max(_LEAST, self._lasted / (self._lasted + self._slips + 1))
-
-
-def _likeliest(seen: CardSighted) -> Card | None:
-    if not seen.candidates:
-        return seen.card
-    most = max(seen.candidates.values())
-    return called(next(name for name, p in seen.candidates.items() if p == most))
 
 
 def _cut_short(kept: dict[_Key, _Value]) -> None:

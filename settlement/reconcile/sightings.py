@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from models.cards import Card
 from models.events import CardSighted
-from settlement.reconcile.looks import Reading
+from settlement.reconcile.looks import Reading, called
 
 Track: TypeAlias = tuple[str, int]
 """A camera, and its own identity of a card. Of several cameras the first that reported it."""
@@ -52,6 +52,14 @@ class Sight:
             return None
         summed = not seen.single_look
         return Reading.of(seen.card, seen.candidates, camera=seen.source, summed=summed)
+
+
+def likeliest_face(seen: CardSighted) -> Card | None:
+    """Return the face that a look holds the likeliest; ``None`` where it holds none possible."""
+    if not seen.candidates:
+        return seen.card
+    most = max(seen.candidates.values())
+    return called(next(name for name, p in seen.candidates.items() if p == most))
 
 
 def same(one: Card, other: Card) -> bool:

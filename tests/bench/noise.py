@@ -34,8 +34,6 @@ from models.events import (
     CardGone,
     CardSighted,
     ReaderFault,
-    RoundClosed,
-    RoundOpened,
     ShoeCardRead,
     ShoeCutCard,
 )
@@ -55,6 +53,7 @@ from simulation.staging import stage
 from simulation.table import Table
 from stream.library import layout_text
 from tests.bench import film_noise
+from tests.bench.ended import ends, matched
 from tests.bench.film_noise import FilmRates
 from tests.bench.rates import Game
 
@@ -294,44 +293,8 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
     said += table.finish()
     due, found = _settled(told.rules, told.facts), _reconciled(told.rules, said)
-    matched = _matched(_ends(told.facts, START_NS), _ends(said), found)
-    return _counted(due, matched, seed, plan)
-
-
-def _ends(events: Sequence[AnyFact | ReviewRaised], start_ns: int = 0) -> dict[int, int]:
-    """Return when each round was over; one that nobody closed never was."""
-    ends: dict[int, int] = {}
-    number = 0
-    for one in events:
-        if isinstance(one, RoundOpened):
-            number = one.round
-            ends[number] = 2**63
-        elif isinstance(one, RoundClosed) and number:
-            ends[number] = start_ns + (one.at or 0)
-    return ends
-
-
-def _matched(
-    over: dict[int, int], told: dict[int, int], found: dict[int, RoundResult]
-) -> dict[int, RoundResult]:
-    """Return what was found of each round that there was: the one that ended nearest to its end.
-
-    Of two rounds that were taken for one, that one is found of both. Of a round that was taken for
-    two, the one that is left to a person is found, else the first; the others have numbers below
-    nought.
-    """
-    matched: dict[int, RoundResult] = {}
-    missing: list[int] = []
-    nearest = {one: min(over, key=lambda it: abs(over[it] - end)) for one, end in told.items()}
-    for number in sorted(over):
-        own = [found[one] for one in told if nearest[one] == number]
-        own.sort(key=lambda one: one.status != "review")
-        missing.append(number)
-        if own:
-            matched |= dict.fromkeys(missing, own[0])
-            missing = []
-        matched |= {-extra.round: extra for extra in own[1:]}
-    return matched
+    own = matched(ends(told.facts, START_NS), ends(said), found)
+    return _counted(due, own, seed, plan)
 
 
 def _game(rulebook: str) -> Game:

@@ -214,7 +214,8 @@ def test_places_are_weighed_by_each_cameras_error() -> None:
 def test_a_card_beside_it_is_another() -> None:
     cameras = Cameras()
     cameras.sighted(sighted("camera:a", 1, spread_mm=1.5))
-    beside = sighted("camera:b", 1, x_mm=19.7, spread_mm=1.5, card=Card("8S"))
+    eight = {"8S": 0.9995}
+    beside = sighted("camera:b", 1, x_mm=19.7, spread_mm=1.5, card=Card("8S"), candidates=eight)
     told = only(cameras.sighted(beside))
     assert told.track == ("camera:b", 1)
 
