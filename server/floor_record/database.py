@@ -115,14 +115,25 @@ class FloorDatabase:
 
     # --- what a forwarder may do ----------------------------------------------------------
 
-    def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
+    def open_chain(
+        self, table: str, identity: Identity, begun: Begun | None, last_there: int
+    ) -> Chain | None:
         """Return the chain of a journal: its latest epoch, or a new one where it is unknown.
 
-        A journal that has not begun gets no new one: it returns ``None``. One that the floor has
-        entries of, and that is empty now, was restored or lost what it held.
+        A new one notes ``last_there``, the last entry that the table has; a floor of an older
+        version does not. A journal that has not begun gets no new one: it returns ``None``. One
+        that the floor has entries of, and that is empty now, was restored or lost what it held.
         """
+        query: LiteralString = "SELECT * FROM pitwatch.open_chain(%s, %s, %s, %s::date, %s)"
+        older: LiteralString = "SELECT * FROM pitwatch.open_chain(%s, %s, %s, %s::date)"
         asked = (table, identity.journal, identity.name, begun and begun.day)
-        for row in self._ask("SELECT * FROM pitwatch.open_chain(%s, %s, %s, %s::date)", asked):
+        try:
+            rows = self._ask(query, (*asked, last_there))
+        except TechnicianError as fault:
+            if not isinstance(fault.__cause__, psycopg.errors.UndefinedFunction):
+                raise
+            rows = self._ask(older, asked)
+        for row in rows:
             return Chain(table, row.epoch, Place(row.seq, row.head), row.state)
         return None
 

@@ -143,8 +143,10 @@ class _Session:
 
     floor: FloorDatabase
 
-    async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
-        return self.floor.open_chain(table, identity, begun)
+    async def open_chain(
+        self, table: str, identity: Identity, begun: Begun | None, last_there: int
+    ) -> Chain | None:
+        return self.floor.open_chain(table, identity, begun, last_there)
 
     async def take(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:
         return self.floor.take(parcels, is_late=is_late)

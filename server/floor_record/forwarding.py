@@ -146,6 +146,7 @@ class Forwarding:
                 way_out="Start its table with this version once, which upgrades it",
             )
         first = await self._site.begun(path)
+        there = await self._site.last_place(path)
         table = identity.table or self._table or await self._site.table_in(path)
         if await self._site.identity(path) != identity:
             return None  # another journal has this name by now; the next look finds it
@@ -155,7 +156,7 @@ class Forwarding:
             raise OperatorError(
                 "the journal names no table", where=str(path), way_out="Name it with --table"
             )
-        chain = await floor.open_chain(table, identity, first)
+        chain = await floor.open_chain(table, identity, first, there.seq)
         if chain is None:
             return None
         return Forwarded(path, identity, chain, self._site.elapsed_ns() - SEEN_NS)

@@ -22,10 +22,12 @@ class Floor(Protocol):
     database refuses this journal.
     """
 
-    async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
+    async def open_chain(
+        self, table: str, identity: Identity, begun: Begun | None, last_there: int
+    ) -> Chain | None:
         """Return the chain of a journal: its latest epoch, or a new one where it is unknown.
 
-        A journal that has not begun gets no new one: it returns ``None``.
+        A new one notes ``last_there``, the last entry that the table has. A journal that has not begun gets no new one: it returns ``None``.
         """
 
     async def take(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:

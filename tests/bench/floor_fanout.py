@@ -108,7 +108,7 @@ def measured(
     with FloorDatabase.connected(site.forwarder) as floor:
         for name in names:
             identity = Identity(journal=os.urandom(16).hex(), name=f"{name}.journal", table=name)
-            floor.open_chain(name, identity, Begun(Path(name), _DAY, _BEGINS_NS))
+            floor.open_chain(name, identity, Begun(Path(name), _DAY, _BEGINS_NS), 0)
     writers = {
         name: Table(site, name, query, None if per_s is None else per_s / tables) for name in names
     }

@@ -522,9 +522,15 @@ def empty(world: World) -> None:
     world.restored(world.machines[0].files[Path("b.journal")], [])
 
 
+def empty_and_kill(world: World) -> bool:
+    """Let a table lose all that it wrote, and kill the forwarder: the next one finds it empty."""
+    empty(world)
+    return True
+
+
 AT_EACH_STEP: Final[dict[str, Disaster]] = {
     one.__name__: one
-    for one in (kill, crash, cut, fill, fail, archive, go_back, empty, lose_the_end)
+    for one in (kill, crash, cut, fill, fail, archive, go_back, empty, empty_and_kill, lose_the_end)
 }
 
 

@@ -222,8 +222,10 @@ class Session(Line):
 
     acknowledged: Callable[[Key, Entry], None] = lambda _key, _entry: None
 
-    async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
-        return await self.ask(lambda model: model.open_chain(table, identity, begun))
+    async def open_chain(
+        self, table: str, identity: Identity, begun: Begun | None, last_there: int
+    ) -> Chain | None:
+        return await self.ask(lambda model: model.open_chain(table, identity, begun, last_there))
 
     async def take(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:
         is_busy = is_late and self.hall.chance.random() < BUSY

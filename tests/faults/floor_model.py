@@ -64,11 +64,14 @@ class FloorModel:
             quarantine=list(self.quarantine),
         )
 
-    def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
+    def open_chain(
+        self, table: str, identity: Identity, begun: Begun | None, last_there: int
+    ) -> Chain | None:
         """Return the latest epoch that a journal is, or begin one where it has begun."""
         key = self.latest(table, identity.journal)
         if key is None and begun is not None:
             key = self._begin(table, identity.journal, begun.day, "")
+            self.chains[key].table_seq = last_there
         if key is None:
             return None
         row = self.chains[key]
@@ -79,7 +82,11 @@ class FloorModel:
         key = self.latest(table, journal)
         if key is None:
             raise TechnicianError("no such journal", where=table, way_out="Name another")
-        return self._begin(table, journal, self.chains[key].day, reason)[1]
+        before = self.chains[key]
+        begun = self._begin(table, journal, before.day, reason)
+        row = self.chains[begun]
+        row.table_seq, row.seen_ns = before.table_seq, before.seen_ns
+        return begun[1]
 
     def latest(self, table: str, journal: str) -> Key | None:
         """Return the latest epoch that a journal is."""

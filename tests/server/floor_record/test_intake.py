@@ -21,12 +21,20 @@ from server.floor_record.forwarder import Forwarder
 from server.floor_record.forwarding import AT_ONCE
 from server.process.exit_status import Exit
 from stream.journal import Journal, Place, link
-from stream.reading import Entry, entries_after, journal_identity
+from stream.reading import Entry, entries_after, journal_identity, last_place
 from tests.server.evenings import evening, judged
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.service.house import until
 
 AT_NS = 1_772_366_400_000_000_000  # 2026-03-01 12:00 UTC
+
+
+_OLDER_OPEN_CHAIN = """
+    CREATE FUNCTION pitwatch.open_chain(of_table text, of_journal text, its_name text, its_day date)
+    RETURNS TABLE (epoch integer, seq bigint, head bytea, state text)
+    LANGUAGE sql SECURITY DEFINER AS
+    'SELECT * FROM pitwatch.open_chain_anew(of_table, of_journal, its_name, its_day)'
+"""
 
 
 def some(entries: int, *, amount: int = 500, table: str = "BJ-07") -> list[Event]:
@@ -72,7 +80,7 @@ def opened(floor: FloorDatabase, journal: Path) -> Chain:
     first, identity = begun(journal, House()), journal_identity(journal)
     assert first is not None
     assert identity is not None
-    chain = floor.open_chain("BJ-07", identity, first)
+    chain = floor.open_chain("BJ-07", identity, first, last_place(journal).seq)
     assert chain is not None
     return chain
 
@@ -296,6 +304,43 @@ def test_a_table_that_is_behind_waits_while_others_catch_up(
 def behind(site: FloorSite) -> dict[str, int]:
     with FloorDatabase.connected(site.reader) as floor:
         return {one.table: one.behind for one in floor.lag()}
+
+
+def test_a_chain_shows_from_its_first_moment_how_far_the_floor_is_behind(
+    site: FloorSite, journal: Path
+) -> None:
+    with FloorDatabase.connected(site.forwarder) as floor:
+        opened(floor, journal)
+    with FloorDatabase.connected(site.reader) as floor:
+        (lag,) = floor.lag()
+    assert (lag.seq, lag.behind) == (0, 12)
+
+
+def test_an_epoch_that_a_person_begins_knows_when_the_table_was_last_heard(
+    site: FloorSite, journal: Path
+) -> None:
+    with FloorDatabase.connected(site.forwarder) as floor:
+        take(floor, opened(floor, journal), in_journal(journal)[:5], 12)
+    identity = journal_identity(journal)
+    assert identity is not None
+    with psycopg.connect(site.owner, autocommit=True) as owner:
+        owner.execute("UPDATE pitwatch.chains SET seen_at = now() - interval '1 hour'")
+    with FloorDatabase.connected(site.owner) as floor:
+        assert floor.begin_epoch("BJ-07", identity.journal, "restored") == 2
+        anew = next(one for one in floor.lag() if one.epoch == 2)
+    assert (anew.seq, anew.behind) == (0, 12)
+    assert 3600 <= anew.silent.total_seconds() < 3660
+
+
+def test_a_floor_of_an_older_version_opens_a_chain(site: FloorSite, journal: Path) -> None:
+    with psycopg.connect(site.owner, autocommit=True) as owner:
+        owner.execute(
+            "ALTER FUNCTION pitwatch.open_chain(text, text, text, date, bigint)"
+            " RENAME TO open_chain_anew"
+        )
+        owner.execute(_OLDER_OPEN_CHAIN)
+    with FloorDatabase.connected(site.forwarder) as floor:
+        assert opened(floor, journal).epoch == 1
 
 
 def test_the_floor_shows_how_far_behind_it_is(site: FloorSite, journal: Path) -> None:

@@ -104,8 +104,9 @@ def both_asked(site: FloorSite, seed: int) -> set[object]:
                 histories = journals[name]
                 histories.grow()
                 begun = chance.choice((BEGUN, BEGUN, None))
-                opened = floor.open_chain(name[:5], identity, begun)
-                assert model.open_chain(name[:5], identity, begun) == opened
+                there = chance.randint(0, 20)
+                opened = floor.open_chain(name[:5], identity, begun, there)
+                assert model.open_chain(name[:5], identity, begun, there) == opened
                 if opened is None:
                     continue
                 known = Place(max(0, opened.place.seq + chance.choice((0, 0, 0, -1, 1))))
