@@ -27,7 +27,8 @@ class Floor(Protocol):
     ) -> Chain | None:
         """Return the chain of a journal: its latest epoch, or a new one where it is unknown.
 
-        A new one notes ``last_there``, the last entry that the table has. A journal that has not begun gets no new one: it returns ``None``.
+        A new one notes ``last_there``, the last entry that the table has. A journal that has not
+        begun gets no new one: it returns ``None``.
         """
 
     async def take(self, parcels: Sequence[Parcel], *, is_late: bool) -> list[str]:

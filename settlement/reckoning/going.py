@@ -6,7 +6,7 @@ from models.events import CardGone
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import LOST_SIGHT, MISSED_BY_ONE
 from settlement.reckoning.story import Story
-from settlement.reconcile.cameras import Witnesses
+from settlement.reconcile.cameras import LAG_NS, Witnesses
 
 
 def may_end(story: Story, gone: CardGone) -> bool:
@@ -29,10 +29,22 @@ def attest(story: Story, gone: CardGone, witnesses: Witnesses) -> None:
     card = story.card(story.tracks.get(track, 0))
     if card is None:
         return
-    card.seen_by |= witnesses.saw
+    card.attested += (witnesses,)
     if card.tracks == (track,):
-        story.weigh("camera", len(witnesses.lacked - card.seen_by) * log(MISSED_BY_ONE))
-        card.seen_by = frozenset()
+        story.weigh("camera", len(lacked(card.attested)) * log(MISSED_BY_ONE))
+        card.attested = ()
+
+
+def lacked(attested: tuple[Witnesses, ...]) -> frozenset[str]:
+    """Return the cameras that lacked a card, while others saw it, under one of its tracks.
+
+    A camera that saw it under a later track lacked it all the same: the first may be of nothing.
+    """
+    found: frozenset[str] = frozenset()
+    for own in attested:
+        soon = [other.saw for other in attested if other.since <= own.since + LAG_NS]
+        found |= own.lacked.difference(*soon)
+    return found
 
 
 def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:

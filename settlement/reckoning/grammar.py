@@ -29,6 +29,9 @@ from settlement.reconcile.timing import SECOND
 TURNED_NS: Final = 3 * SECOND // 2
 """The dealer turns up his hole card no sooner than this after it left the shoe."""
 
+_DEALT: Final = 2
+"""Cards of the initial deal that come to each."""
+
 _MOST_WAYS: Final = 6
 """So many ways are weighed in which some of the cards due went unread, others are on their way."""
 
@@ -169,7 +172,7 @@ def draws(
         found = _in_deal(story, to, coming, order, rules)
         if due.index(to) < len(due) - 1 or to == "dealer":
             return found
-    elif to in story.passed:
+    elif to in story.passed and len(story.own(to)) < _DEALT:
         found.append(Draw(0.0))
     elif to != "dealer" and not story.hands.get(to):
         return [Draw(0.0, log(MISTAKE))]

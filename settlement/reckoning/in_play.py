@@ -5,6 +5,7 @@ from typing import Final, Literal, TypeAlias
 from models.cards import Card
 from models.events import Dealt, Face, Spot
 from settlement.hands import busted, natural, total
+from settlement.reconcile.cameras import Witnesses
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.sightings import Place, Track
@@ -31,8 +32,8 @@ class InPlay:
         """Whether it was laid to somebody else."""
         self.where: Where = "unseen"
         self.tracks: tuple[Track, ...] = ()
-        self.seen_by: frozenset[str] = frozenset()
-        """The cameras that saw it since it came to lie there, by those of its tracks that ended."""
+        self.attested: tuple[Witnesses, ...] = ()
+        """Which cameras saw it since it came to lie there, by each of its tracks that ended."""
         self.place: Place | None = None
         self.dealt_place: Place | None = None
         self.rested_at = at
@@ -66,7 +67,7 @@ class InPlay:
         other.clocked, other.turned_in_place = self.clocked, self.turned_in_place
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
-        other.seen_at, other.seen_by = self.seen_at, self.seen_by
+        other.seen_at, other.attested = self.seen_at, self.attested
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
         other._of, other._card, other.by_course = self._of, self._card, self.by_course

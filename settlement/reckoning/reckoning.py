@@ -169,8 +169,8 @@ class Reckoning:
         published += self._publish()
         best = self._stories[0]
         for fact in best.record[self._published - best.base :]:
-            if isinstance(fact, CardDealt):
-                self._ask_too_many(best, fact)
+            if isinstance(fact, CardDealt | CardExposed):
+                self._ask_too_many(fact)
             self._count(fact)
             published.append(fact)
         self._published = best.end
@@ -372,8 +372,8 @@ class Reckoning:
             fact = best.fact(at)
             if not self._agreed(best, at, fact, over=over):
                 return published
-            if isinstance(fact, CardDealt):
-                self._ask_too_many(best, fact)
+            if isinstance(fact, CardDealt | CardExposed):
+                self._ask_too_many(fact)
             if isinstance(fact, RoundClosed):
                 published += self._close(best)
             published.append(fact)
@@ -407,15 +407,18 @@ class Reckoning:
             published.append(fact)
         return published
 
-    def _ask_too_many(self, story: Story, fact: CardDealt) -> None:
-        """Ask of a card more than the shoe held where another may have been misread."""
-        sure = fact.probability is None and fact.face == "up"
-        if self._shoe is None or not self._decks.miscounts(fact.card):
+    def _ask_too_many(self, fact: CardDealt | CardExposed) -> None:
+        """Ask of a card more than the decks held where another may have been misread."""
+        counted = isinstance(fact, CardExposed) and not self._unknown[fact.to, fact.hand]
+        if counted or not self._decks.miscounts(fact.card):
             return
-        if sure and self._decks.disproved(fact.card):
+        sure = isinstance(fact, CardDealt) and fact.probability is None and fact.face == "up"
+        if self._shoe is not None and sure and self._decks.disproved(fact.card):
             return
-        what = f"one {fact.card} more than the shoe held: another may have been misread"
-        story.asks.append(Review(what, (str(fact.card),), fact.evidence))
+        what = f"one {fact.card} more than the decks held: another may have been misread"
+        asked = [story.first_asks() for story in self._stories if not story.retracts]
+        for asks in {id(asks): asks for asks in asked}.values():
+            asks.append(Review(what, (str(fact.card),), fact.evidence))
 
     def _chosen(self, best: Story) -> Story:
         """Choose the story of a round that is over, of those that hold what was published."""
@@ -485,7 +488,10 @@ class Reckoning:
             over.asks.append(Review(what, (), ()))
         self._dropped = 0.0
         asked = self._closing.asks(best, others, self._cameras.count)
-        self._clinging.round_over(best.record[over.opened - best.base : over.end - best.base])
+        record = best.record[over.opened - best.base : over.end - best.base]
+        self._clinging.round_over(record)
+        if not all(one.settles_alike for one in asked):
+            self._decks.doubt(_faces(record))
         self._decks.round_over()
         del best.closed[0]
         best.trim(over.end)
@@ -510,6 +516,12 @@ def _merged(stories: Iterable[Story]) -> list[Story]:
     for story in stories:
         found.setdefault(story.outline(), story)
     return list(found.values())
+
+
+def _faces(record: Iterable[AnyFact]) -> list[Card]:
+    """Return every face that was dealt or shown."""
+    shown = (fact.card for fact in record if isinstance(fact, CardDealt | CardExposed))
+    return [card for card in shown if card is not None]
 
 
 def _seqs(observation: AnyObservation) -> tuple[int, ...]:

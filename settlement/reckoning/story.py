@@ -151,8 +151,11 @@ class Story(CardFacts):
         if not self.asked_to_retract:
             self.asked_to_retract = True
             what = "the round did not go on as its first facts were stated"
-            asks = self.closed[0].asks if self.closed else self.asks
-            asks.append(Review(what, (), ()))
+            self.first_asks().append(Review(what, (), ()))
+
+    def first_asks(self) -> list[Review]:
+        """Return what is asked of the first round whose end is not published."""
+        return self.closed[0].asks if self.closed else self.asks
 
     def awaits_card_before(self, fact: AnyFact) -> bool:
         """Return whether a card that left the shoe before a fact has no place yet."""

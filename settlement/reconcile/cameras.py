@@ -113,11 +113,15 @@ class _Card:
 
 
 class Witnesses:
-    """Which cameras saw a card that is gone, and which would have seen it and did not."""
+    """Which cameras saw a card that is gone, and which would have seen it and did not.
 
-    def __init__(self, saw: frozenset[str], lacked: frozenset[str]) -> None:
+    ``since`` is when it was first seen, in nanoseconds.
+    """
+
+    def __init__(self, saw: frozenset[str], lacked: frozenset[str], since: int) -> None:
         self.saw: Final = saw
         self.lacked: Final = lacked
+        self.since: Final = since
 
 
 class Cameras:
@@ -288,7 +292,7 @@ class Cameras:
         if len(self._sources) > 1:
             self._past.append(card)
             lacked = frozenset(one for one in self._sources if self._would_have_seen(one, card))
-            self._witnesses[card.track] = Witnesses(frozenset(card.saw), lacked)
+            self._witnesses[card.track] = Witnesses(frozenset(card.saw), lacked, card.since)
         assert card.gone is not None
         source, number = card.track
         return replace(card.gone, source=source, track=number)

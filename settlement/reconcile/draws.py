@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -174,6 +175,10 @@ class Composition:
             self._out[card] += 1
             self._unsure[card] += not sure
             self._doubted[card] += not (sure or down)
+
+    def doubt(self, cards: Iterable[Card]) -> None:
+        """Note cards of a round that a person is asked about: one may have been another."""
+        self._unsure.update(cards)
 
     def miscounts(self, card: Card | None) -> bool:
         """Tell whether one more of ``card`` only seems too many: another may have been misread."""

@@ -15,10 +15,18 @@ from models.events import (
     CardSighted,
     ConsoleEntry,
     PlayerActed,
+    RoundOpened,
 )
 from models.judgements import ReviewRaised
+from tests.settlement.felt_scene import START_NS
 from tests.settlement.noise import renumbered
-from tests.settlement.reckoning.test_hand_dealt import Timed, asked, changed, codes_of
+from tests.settlement.reckoning.test_hand_dealt import (
+    Timed,
+    asked,
+    changed,
+    codes_of,
+    results,
+)
 from tests.settlement.sessions import Session, compare, reconciled, session
 
 MS = 1_000_000
@@ -227,3 +235,24 @@ def test_a_payment_that_a_drawn_card_unseen_would_explain_is_asked_about() -> No
     said = reconciled(played, heard)
     assert compare(played, said).wrong == ()
     assert not codes_of(played, stated(said)) or asked(said)
+
+
+def test_a_card_too_many_is_asked_about_where_an_earlier_one_was_in_doubt() -> None:
+    """The dealer's 9S was misread as a third KH of two decks; nothing in its round shows it."""
+    played = session(BOOK, 143, rounds=5, spots=(1, 3), looks_ns=LOOKS_NS)
+    _, next_round = [one.at or 0 for one in played.truth if isinstance(one, RoundOpened)][:2]
+    over, other = START_NS + next_round, Card("KH")
+
+    def misread(one: CardSighted | CardGone) -> CardSighted | CardGone:
+        if isinstance(one, CardSighted) and one.card is Card("9S") and (one.at or 0) < over:
+            return replace(one, card=other, candidates={other.value: 0.9999})
+        return one
+
+    said = reconciled(played, changed(played, misread))
+    accused = {
+        result.round
+        for result in results(played, stated(said))
+        if any(found.code == "impossible_card" for found in result.violations)
+    }
+    assert accused
+    assert accused <= {one.round for one in said if isinstance(one, ReviewRaised)}

@@ -16,7 +16,7 @@ from models.events import (
     RoundOpened,
     ShoeStarted,
 )
-from models.judgements import ReviewRaised
+from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
 from tests.bench import noise
@@ -52,10 +52,7 @@ def asked(said: Iterable[AnyFact | ReviewRaised]) -> list[str]:
 
 def paid(played: Session, facts: Iterable[AnyFact]) -> list[tuple[int, int | None]]:
     """Return what every spot is paid; cards of one hand that nobody told apart may be exchanged."""
-    engine = Engine(played.rules)
-    results = [result for seq, fact in enumerate(facts, 1) for result in engine.feed(fact, seq)]
-    found = [spot for result in (*results, *engine.finish()) for spot in result.spots]
-    return [(spot.spot, spot.net) for spot in found]
+    return [(spot.spot, spot.net) for result in results(played, facts) for spot in result.spots]
 
 
 def backs(played: Session) -> list[CardSighted]:
@@ -115,10 +112,14 @@ def test_cameras_number_their_tracks_each_by_itself() -> None:
     assert (found.exact, found.asked, found.wrong) == (1, (), ())
 
 
-def codes_of(played: Session, facts: Iterable[AnyFact]) -> set[str]:
+def results(played: Session, facts: Iterable[AnyFact]) -> list[RoundResult]:
     engine = Engine(played.rules)
-    results = [result for seq, fact in enumerate(facts, 1) for result in engine.feed(fact, seq)]
-    return {found.code for result in (*results, *engine.finish()) for found in result.violations}
+    found = [result for seq, fact in enumerate(facts, 1) for result in engine.feed(fact, seq)]
+    return [*found, *engine.finish()]
+
+
+def codes_of(played: Session, facts: Iterable[AnyFact]) -> set[str]:
+    return {found.code for result in results(played, facts) for found in result.violations}
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,11 @@ from models.events import (
     RoundClosed,
 )
 from models.judgements import ReviewRaised
-from settlement.reconcile.cameras import GONE_HOLD_NS, Cameras
+from settlement.reckoning import going
+from settlement.reconcile.cameras import GONE_HOLD_NS, Cameras, Witnesses
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Sight
+from settlement.reconcile.timing import SECOND
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.filmed import as_filmed
 from simulation.ideal import LEFT, OVERHEAD, Eye, ideal_observations
@@ -285,6 +287,16 @@ def test_cameras_that_see_other_cards_thereabouts_are_witnesses_of_a_card() -> N
     witnesses = cameras.witnesses(("camera:a", 2))
     assert witnesses is not None
     assert (witnesses.saw, witnesses.lacked) == (frozenset(both), frozenset({"camera:c"}))
+
+
+@pytest.mark.parametrize(("later_ns", "lacked"), [(5 * SECOND, {"b", "c"}), (SECOND, set())])
+def test_a_camera_that_saw_a_card_under_a_later_track_lacked_the_first(
+    later_ns: int, lacked: set[str]
+) -> None:
+    """A back where a card comes to lie only later is no sight of that card."""
+    first = Witnesses(frozenset("a"), frozenset("bc"), 0)
+    later = Witnesses(frozenset("abc"), frozenset(), later_ns)
+    assert going.lacked((first, later)) == lacked
 
 
 @pytest.mark.parametrize("why", ["it stopped", "it sees none there", "a new shoe"])

@@ -142,13 +142,13 @@ def test_one_ace_more_than_the_decks_hold_stands_where_both_sensors_read_every_o
     for number in range(2):
         scene.deal(1, "AS").wait(1_000 * number)
     assert [text for text in dealt(scene) if "AS" in text] == ["card_dealt to=1 card=AS"] * 2
-    assert not any("more than the shoe held" in asked for asked in scene.reviews())
+    assert not any("more than the decks held" in asked for asked in scene.reviews())
 
 
 def test_one_more_than_the_decks_hold_is_asked_where_one_was_read_by_a_single_sensor() -> None:
     scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).chips(2, 0, 1000)
     scene.deal(1, "AS", camera=UNSEEN).deal(2, "AS").wait(12_000)
-    assert any("one AS more than the shoe held" in asked for asked in scene.reviews())
+    assert any("one AS more than the decks held" in asked for asked in scene.reviews())
 
 
 # --- a reader that could not be heard -----------------------------------------------------
@@ -529,7 +529,7 @@ def test_a_face_misread_in_an_earlier_round_makes_no_later_one_of_it_impossible(
     scene.deal("dealer", "TD").deal(1, "9H").deal("dealer", "8C", face="down").wait(8_000)
     scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
     scene.deal_round("AH 9C KC QH").wait(4_000)
-    assert not any("more than the shoe held" in asked for asked in scene.reviews())
+    assert not any("more than the decks held" in asked for asked in scene.reviews())
 
 
 def test_a_dealers_card_misread_while_it_lay_down_leaves_a_later_one_to_a_person() -> None:
@@ -537,7 +537,7 @@ def test_a_dealers_card_misread_while_it_lay_down_leaves_a_later_one_to_a_person
     scene.deal(1, "9H").deal("dealer", "8C", face="down", shoe="8S").wait(8_000)
     scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
     scene.deal_round("8S 9C KC QH").wait(4_000)
-    assert any("one 8S more than the shoe held" in asked for asked in scene.reviews())
+    assert any("one 8S more than the decks held" in asked for asked in scene.reviews())
 
 
 def test_the_last_card_of_a_round_missed_by_the_shoe_is_not_its_twin_moved_there() -> None:
