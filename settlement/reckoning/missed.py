@@ -28,7 +28,8 @@ def with_a_card_more(
         pace_ns: from one card of a deal to the next, 0 where it is not known.
         cameras: how many saw the table; each of them missed the card.
     """
-    spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot is not None}
+    holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
+    spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds}
     whose: list[tuple[Dealt, int]] = [("dealer", 0), *sorted(spots)]
     for to, hand in whose if stated.mistakes else ():
         at = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)

@@ -271,13 +271,10 @@ class Cameras:
             if seen.face == "down" and seen.change != "turned":
                 return None
             card.face = seen.face
+            _moved_from(others, view)
             return "turned"
-        if seen.change in ("moved", "squared"):
-            fresh = [other for other in others if not other.stale]
-            if not any(_apart_mm(other, view) <= _reach_mm(other, view) for other in fresh):
-                for other in others:
-                    other.stale = True
-                return seen.change
+        if seen.change in ("moved", "squared") and _moved_from(others, view):
+            return seen.change
         return "read" if seen.face == "up" else None
 
     def _still_there(self, card: _Card) -> None:
@@ -308,6 +305,16 @@ class Cameras:
         column, row = cell
         near = ((source, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1))
         return any(self._covers.get(key, -1) >= self._since for key in near)
+
+
+def _moved_from(others: list[_View], view: _View) -> bool:
+    """Tell whether a card lies where no other camera saw it last: those reports are of before."""
+    fresh = [other for other in others if not other.stale]
+    if any(_apart_mm(other, view) <= _reach_mm(other, view) for other in fresh):
+        return False
+    for other in others:
+        other.stale = True
+    return True
 
 
 def _cell(x_mm: float, y_mm: float) -> tuple[int, int]:
