@@ -27,6 +27,7 @@ from server.table.kept_book import KeptBook
 from server.table.rest import Rest
 from server.table.status import KeptStanding
 from settlement.reckoning import Dealing
+from settlement.reconcile import Learned
 from settlement.rulebooks import rules_hash
 from stream.checkpoints import Checkpoint
 from stream.files import JournalFiles
@@ -61,7 +62,7 @@ class KeptRest(msgspec.Struct, frozen=True, kw_only=True):
     """The time of the last observation up to the rest."""
     tracks: dict[str, int]
     """The highest track that each camera has used."""
-    learned: tuple[int, ...]
+    learned: Learned
     standing: KeptStanding
     book: KeptBook
 

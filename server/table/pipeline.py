@@ -27,6 +27,7 @@ from server.table.kept_book import KeptBook
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
+from settlement.reconcile import NOTHING_LEARNED, Learned
 from stream.reading import UnknownEvent
 
 E = TypeVar("E", bound=Event)
@@ -95,7 +96,7 @@ class Pipeline:
         owed: Sequence[AnyObservation],
         *,
         book: KeptBook | None = None,
-        learned: Sequence[int] = (),
+        learned: Learned = NOTHING_LEARNED,
     ) -> None:
         """Continue a session from a time without a round in play.
 
@@ -118,7 +119,7 @@ class Pipeline:
         for one in owed:
             self._act_on(self._reconciler.feed(one, one.at or 0))
 
-    def learned(self) -> tuple[int, ...]:
+    def learned(self) -> Learned:
         """Return what the finished rounds showed about the sensors."""
         return self._reconciler.learned()
 

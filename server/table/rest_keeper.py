@@ -16,6 +16,7 @@ from server.table.pipeline import Pipeline
 from server.table.rest import Rest
 from server.table.resume import Past
 from server.table.status import KeptStanding, Standing
+from settlement.reconcile import Learned
 from stream.journal import Journal
 from stream.reading import UnknownEvent
 
@@ -26,7 +27,7 @@ class _AtEnd:
 
     end_ns: int
     tracks: dict[str, int]
-    learned: tuple[int, ...]
+    learned: Learned
     standing: KeptStanding
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import log
+from typing import Final
 
 from models.events import Dealt
 from models.rulebook import Rulebook
@@ -30,6 +31,11 @@ from settlement.reckoning.places import MOST_LIKELY_PLACE, Places, beyond
 from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
 from settlement.reckoning.story import Story
 from settlement.reconcile.felt import Felt, apart_mm
+from settlement.reconcile.timing import SECOND
+
+_AT_WORK_NS: Final = 5 * SECOND
+"""A camera that reported something so lately is at work: it reports twice a second or more where
+cards lie."""
 
 
 class Deals:
@@ -96,6 +102,7 @@ class Deals:
         order = due_in_deal(story, self._rules)
         # What is less likely than that no card lies there, wherever it is due, is dropped anyway.
         least = of_nothing(look) + log(KEPT) - MOST_LIKELY_PLACE
+        further = max(0, story.cameras.watching(look.place, look.at - _AT_WORK_NS) - 1)
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
             left_at = story.dealt_at if unread(story) else look.at
             if claim.draw is not None:
@@ -105,7 +112,7 @@ class Deals:
             card = None if look.reading is None else look.reading.likeliest
             if claim.draw is not None and claim.draw.card is not None:
                 card = claim.draw.card
-            coming = Coming(look.face, at, claim.skipped, lain_ns, card)
+            coming = Coming(look.face, at, claim.skipped, lain_ns, card=card, further=further)
             for draw in draws(story, owner, coming, order, self._rules):
                 odds = draw.evidence + draw.mistakes + claim.evidence + claim.mistakes
                 if odds < least:

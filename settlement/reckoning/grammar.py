@@ -12,6 +12,7 @@ from settlement.hands import natural, total
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     HIDDEN,
+    HIDDEN_TO_ANOTHER,
     HIT,
     HIT_FROM_17,
     HIT_TO_11,
@@ -67,9 +68,14 @@ def unread(story: Story) -> bool:
     return not story.shoe or story.supply.disconnected
 
 
-def hidden(story: Story) -> float:
-    """Return how likely a card is not seen when the next one is, nor read by a shoe."""
-    return log(HIDDEN if unread(story) else HIDDEN * SHOE_MISSED)
+def hidden(story: Story, further: int = 0) -> float:
+    """Return how likely a card is not seen when the next one is, nor read by a shoe.
+
+    ``further`` cameras beside one look thereabouts.
+    """
+    if unread(story):
+        return log(HIDDEN) + further * log(HIDDEN_TO_ANOTHER)
+    return log(HIDDEN * SHOE_MISSED)
 
 
 def unseen_ways(skipped: int, before: int) -> list[tuple[int, ...]]:
@@ -145,6 +151,7 @@ class Coming:
         lain_ns: how long ago it left the shoe, as it is first seen; of a card from the dealer's
             hand, how long after the last card it is first seen.
         card: what it is, where the shoe or a look tells.
+        further: how many cameras beside one look where it lies.
     """
 
     def __init__(
@@ -153,10 +160,12 @@ class Coming:
         at: int | None = None,
         skipped: int = 0,
         lain_ns: int = 0,
+        *,
         card: Card | None = None,
+        further: int = 0,
     ) -> None:
         self.face, self.at, self.skipped, self.lain_ns = face, at, skipped, lain_ns
-        self.card = card
+        self.card, self.further = card, further
 
 
 def draws(
@@ -181,7 +190,7 @@ def draws(
         return found + later
     for unseen in unseen_ways(coming.skipped, len(due)):
         for draw in later:
-            later_one = draw.copy(len(due) * hidden(story), 0.0)
+            later_one = draw.copy(len(due) * hidden(story, coming.further), 0.0)
             later_one.unseen = unseen
             found.append(later_one)
     return found
@@ -195,7 +204,7 @@ def _in_deal(
     ahead = order[: coming.skipped + before].count(to)
     face = face_in_deal(story, to, rules, ahead)
     wrong = log(MISTAKE) if face != coming.face else 0.0
-    unseen_before = before * hidden(story)
+    unseen_before = before * hidden(story, coming.further)
     evidence = unseen_before + _in_rhythm(story, coming, before)
     found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
     if wrong and to == "dealer" and coming.face == "up" and coming.lain_ns > TURNED_NS:
@@ -217,12 +226,14 @@ def _in_deal(
 def _in_rhythm(story: Story, coming: Coming, before: int) -> float:
     """Return how likely a card of the deal comes so long after the last one that was seen.
 
-    Cards that nobody saw take their time too. A shoe tells itself when a card left it.
+    Cards that nobody saw take their time too. A card seems to come early only after one that was
+    seen late, by every camera. A shoe tells itself when a card left it.
     """
     if story.shoe or not story.pace_ns:
         return 0.0
     steps = max(coming.lain_ns, 1) / ((before + 1) * story.pace_ns)
-    return log(max(OUT_OF_STEP, exp(-0.5 * (log(steps) / RHYTHM_SPREAD) ** 2)))
+    least = OUT_OF_STEP * (HIDDEN_TO_ANOTHER**coming.further if steps < 1.0 else 1.0)
+    return log(max(least, exp(-0.5 * (log(steps) / RHYTHM_SPREAD) ** 2)))
 
 
 def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:

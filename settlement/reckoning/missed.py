@@ -8,7 +8,7 @@ from models.cards import RANKS, Card
 from models.events import AnyFact, CardDealt, CardExposed, Dealt, Spot
 from models.judgements import Sense
 from settlement.reckoning.accounts import Rival
-from settlement.reckoning.odds import HIT, MISSED, MISTAKE
+from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE
 from settlement.reconcile.weighing import Outcome, Weighing
 
 _UNHURRIED: Final = 1.2
@@ -48,7 +48,7 @@ def with_a_card_more(
 def _rival(
     facts: list[AnyFact], outcome: Outcome, stated: Outcome, to: Dealt, cameras: int
 ) -> Rival:
-    unseen = MISSED**cameras / len(RANKS) * (1.0 if to == "dealer" else HIT)
+    unseen = MISSED_FACE**cameras / len(RANKS) * (1.0 if to == "dealer" else HIT)
     sense: Sense = "camera"
     odds = unseen * MISTAKE ** (_kinds(outcome) - _kinds(stated))
     return Rival(odds, facts, outcome, {sense: log(unseen)})

@@ -63,6 +63,9 @@ HIDDEN_TO_ANOTHER: Final = 0.3
 MISSED: Final = 0.01
 """A card that lies in view is never seen where it lies."""
 
+MISSED_FACE: Final = 0.003
+"""A camera never sees a card that lies face up in view: 1 (and a half) of 536 hands on films."""
+
 MISSED_BY_ONE: Final = 0.06
 """A camera misses a card that another one sees: 13 of 211 backs on films."""
 

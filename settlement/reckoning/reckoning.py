@@ -54,6 +54,7 @@ from settlement.reconcile.cameras import Cameras, Joined
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.felt import Felt
+from settlement.reconcile.learned import Learned
 from settlement.reconcile.reviews import seen_amiss
 from settlement.reconcile.timing import SECOND
 
@@ -114,16 +115,19 @@ class Reckoning:
         """Count what left the decks in rounds of the session that are over."""
         known = list(events)
         self._clinging.recall(known)
+        self._cameras.recall(known)
         for event in known:
             self._count(event)
 
-    def learned(self) -> tuple[int, ...]:
-        """Return what rounds that are over taught of the camera, beside what the shoe holds."""
-        return self._clinging.learned()
+    def learned(self) -> Learned:
+        """Return what rounds that are over taught of the cameras, beside what the shoe holds."""
+        return self._clinging.learned(), self._cameras.learned()
 
-    def go_on(self, learned: Sequence[int]) -> None:
+    def go_on(self, learned: Learned) -> None:
         """Go on between two shoes, from what an earlier table had learned there."""
-        self._clinging.go_on(learned)
+        slips, covers = learned
+        self._clinging.go_on(slips)
+        self._cameras.go_on(covers)
 
     def left_of(self, card: Card) -> int:
         """Return how many of a face the decks can still hold."""
@@ -259,8 +263,6 @@ class Reckoning:
 
     def _entered(self, entry: ConsoleEntry) -> None:
         fact = entries.stated(entry)
-        if isinstance(fact, ShoeStarted):
-            self._cameras.start_shoe(fact.at or 0)
         self._state(fact)
 
     def _state(self, fact: AnyFact) -> None:
@@ -288,7 +290,6 @@ class Reckoning:
 
     def _loaded(self, shoe: Shoe, loaded: ShoeLoaded) -> None:
         shoe.loaded()
-        self._cameras.start_shoe(loaded.at or 0)
         fact = ShoeStarted(at=loaded.at, decks=self._rules.decks, evidence=_seqs(loaded))
         for story in self._stories:
             story.supply.fresh_shoe = fact

@@ -34,7 +34,14 @@ from settlement.reckoning.holds import (
     UNSEEN_HOLD_NS,
 )
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.odds import GOES_UNSEEN, MISSED, MISSED_BY_ONE, MISTAKE, NO_CARD_READ
+from settlement.reckoning.odds import (
+    GOES_UNSEEN,
+    MISSED,
+    MISSED_BY_ONE,
+    MISSED_FACE,
+    MISTAKE,
+    NO_CARD_READ,
+)
 from settlement.reckoning.record import gist
 from settlement.reconcile.cameras import Cameras
 from settlement.reconcile.timing import SWEPT_NS
@@ -349,21 +356,28 @@ class Story(CardFacts):
         return sum((self._never_seen_of(hand) for hand in lying), 0.0)
 
     def _never_seen_of(self, hand: Hand) -> float:
-        missed = 0
+        missed = faces = 0
         for card in hand.cards:
             if card.where == "unseen" and not card.announced:
-                missed += 1 if card.face == "up" and not self.shoe else 2
+                if card.face == "up" and not self.shoe:
+                    faces += 1
+                else:
+                    missed += 2
             elif card.where != "unseen" and card.face == "down":
                 missed += 1
-        return missed * self._missed_by_all(hand) if missed else 0.0
+        if not (missed or faces):
+            return 0.0
+        further = self._further_cameras(hand)
+        by_all = missed * (log(MISSED) + further * log(MISSED_BY_ONE))
+        return by_all + faces * (1 + further) * log(MISSED_FACE)
 
-    def _missed_by_all(self, hand: Hand) -> float:
-        """Return how likely no camera sees a card of a hand, as a logarithm."""
+    def _further_cameras(self, hand: Hand) -> int:
+        """Return how many cameras but one would have seen the cards of a hand."""
         places = [card.dealt_place for card in hand.cards if card.dealt_place is not None]
         if not places:
-            return log(MISSED)
-        further = self.cameras.watching(places[0], min(card.at for card in hand.cards)) - 1
-        return log(MISSED) + max(0, further) * log(MISSED_BY_ONE)
+            return 0
+        since = min(card.at for card in hand.cards)
+        return max(0, self.cameras.watching(places[0], since) - 1)
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""

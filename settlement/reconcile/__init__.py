@@ -21,13 +21,16 @@ from settlement.reconcile.decisions import (
     decided,
     voided,
 )
+from settlement.reconcile.learned import NOTHING_LEARNED, Learned
 from settlement.reconcile.reviews import Item, with_reviews
 
 __all__ = [
     "COMPILED",
     "NOTHING_DECIDED",
+    "NOTHING_LEARNED",
     "Decided",
     "Item",
+    "Learned",
     "check_decision",
     "decided",
     "voided",

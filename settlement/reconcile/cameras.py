@@ -22,6 +22,8 @@ from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import CardGone, CardSighted, Face
+from models.judgements import AnyEvent
+from settlement.reconcile.learned import Cover
 from settlement.reconcile.sightings import (
     AFRESH,
     AGREED_P,
@@ -56,6 +58,9 @@ two cameras' places is beyond their reach, and one pair of sightings was 20 mm a
 
 _CELL_MM: Final = 100.0
 """A camera that saw a card sees as far around it: to the next cell of so many millimetres."""
+
+_COVERS_NS: Final = 600 * SECOND
+"""A camera that saw a card come sees there for so long: what stands in its way later is noticed."""
 
 _PAST: Final = 64
 """So many cards that are gone are remembered, for a camera that lags."""
@@ -136,13 +141,22 @@ class Cameras:
         self._heard: dict[str, int] = {}
         """When each camera reported anything last."""
         self._covers: dict[tuple[str, int, int], int] = {}
-        """When each camera saw a card last in each cell of the felt."""
-        self._since = 0
+        """When a card came into each camera's view last, in each cell of the felt."""
         self._witnesses: dict[Track, Witnesses] = {}
 
-    def start_shoe(self, at: int) -> None:
-        """Learn anew what each camera sees: a table that starts again knows no more."""
-        self._since = at
+    def learned(self) -> tuple[Cover, ...]:
+        """Return where each camera sees cards, to go on from where no card is on the felt."""
+        return tuple((*key, at) for key, at in self._covers.items())
+
+    def go_on(self, learned: Iterable[Cover]) -> None:
+        """Go on from what :meth:`learned` returned."""
+        self._covers = {(source, column, row): at for source, column, row, at in learned}
+
+    def recall(self, events: Iterable[AnyEvent]) -> None:
+        """Learn from a journal where each camera sees cards."""
+        for event in events:
+            if isinstance(event, CardSighted):
+                self._learn(event)
 
     def witnesses(self, track: Track) -> Witnesses | None:
         """Return which cameras saw the card whose end was reported last as ``track``."""
@@ -163,7 +177,7 @@ class Cameras:
         track = (seen.source, seen.track)
         self._sources.add(seen.source)
         self._heard[seen.source] = seen.at or 0
-        self._covers[(seen.source, *_cell(seen.x_mm, seen.y_mm))] = seen.at or 0
+        self._learn(seen)
         known = self._of.get(track)
         if known is None:
             return self._new(track, seen)
@@ -196,6 +210,10 @@ class Cameras:
         over = [c for c in self._going if c.gone and (c.gone.at or 0) + GONE_HOLD_NS <= now_ns]
         over.sort(key=_gone_at)
         return tuple(self._over(card) for card in over)
+
+    def _learn(self, seen: CardSighted) -> None:
+        if seen.change == "new":
+            self._covers[(seen.source, *_cell(seen.x_mm, seen.y_mm))] = seen.at or 0
 
     # --- inside ---------------------------------------------------------------------------
 
@@ -304,7 +322,7 @@ class Cameras:
             return False
         column, row = cell
         near = ((source, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1))
-        return any(self._covers.get(key, -1) >= self._since for key in near)
+        return any(self._covers.get(key, -_COVERS_NS) > since_ns - _COVERS_NS for key in near)
 
 
 def _moved_from(others: list[_View], view: _View) -> bool:

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 from models.cards import Card
 from models.events import AnyFact, CardDealt, CardSighted, RoundClosed, RoundOpened, ShoeCardRead
 from models.judgements import AnyEvent
+from settlement.reconcile.learned import Slips
 from settlement.reconcile.sightings import AFRESH, likeliest_face, same
 
 _LEAST: Final = 0.05
@@ -51,11 +52,11 @@ class Clinging:
         self._seen: dict[int, _Track] = {}
         self._runs: dict[_Track, list[_Run]] = {}
 
-    def learned(self) -> tuple[int, ...]:
+    def learned(self) -> Slips:
         """Return the counts, to go on from where no card is on the felt."""
-        return (self._lasted, self._slips)
+        return self._lasted, self._slips
 
-    def go_on(self, learned: Sequence[int]) -> None:
+    def go_on(self, learned: Slips) -> None:
         """Go on from what :meth:`learned` returned."""
         self._lasted, self._slips = learned
 

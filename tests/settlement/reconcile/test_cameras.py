@@ -299,20 +299,38 @@ def test_a_camera_that_saw_a_card_under_a_later_track_lacked_the_first(
     assert going.lacked((first, later)) == lacked
 
 
-@pytest.mark.parametrize("why", ["it stopped", "it sees none there", "a new shoe"])
+@pytest.mark.parametrize("why", ["it stopped", "it sees none there", "it saw none for long"])
 def test_a_camera_that_could_not_see_a_card_is_no_witness(why: str) -> None:
     cameras, both = Cameras(), ("camera:a", "camera:b")
     far = 900.0 if why == "it sees none there" else 0.0
     seen_by(cameras, ["camera:c"], 1, 1_000, x_mm=far)
-    if why == "a new shoe":
-        cameras.start_shoe(1_500)
-    seen_by(cameras, both, 2, 2_000, x_mm=60.0, card=Card("8S"))
+    later = 700 * SECOND if why == "it saw none for long" else 0
+    seen_by(cameras, both, 2, later + 2_000, x_mm=60.0, card=Card("8S"))
     if why != "it stopped":
-        seen_by(cameras, ["camera:c"], 3, 3_000, x_mm=far or -900.0, card=Card("9S"))
-    gone_by(cameras, both, 2, 4_000)
+        seen_by(cameras, ["camera:c"], 3, later + 3_000, x_mm=far or -900.0, card=Card("9S"))
+    gone_by(cameras, both, 2, later + 4_000)
     witnesses = cameras.witnesses(("camera:a", 2))
     assert witnesses is not None
     assert witnesses.lacked == set()
+
+
+@pytest.mark.parametrize("by", ["its journal", "what it kept"])
+def test_a_table_that_starts_again_knows_where_each_camera_sees(by: str) -> None:
+    before, cameras = Cameras(), Cameras()
+    seen = sighted("camera:c", 1, at=1_000)
+    before.sighted(seen)
+    if by == "its journal":
+        cameras.recall([seen])
+    else:
+        cameras.go_on(before.learned())
+    assert cameras.learned() == before.learned()
+    seen_by(cameras, ["camera:a", "camera:c"], 3, SECOND, x_mm=-900.0)
+    seen_by(cameras, ["camera:a"], 2, SECOND, card=Card("8S"))
+    seen_by(cameras, ["camera:c"], 4, 2 * SECOND, x_mm=-800.0)
+    gone_by(cameras, ["camera:a"], 2, 3 * SECOND)
+    witnesses = cameras.witnesses(("camera:a", 2))
+    assert witnesses is not None
+    assert witnesses.lacked == {"camera:c"}
 
 
 def test_two_like_faces_that_each_camera_sees_are_two_cards() -> None:
