@@ -83,8 +83,9 @@ class Camera:
         evidence = 0.0 if doubted_again(card, look) else looks_alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
-        turned = card.face != look.face
-        if card.place and not turned and apart_mm(card.place, look.place) > MOVED_MM:
+        # Where cameras differ, one that reads a card again sees it where it saw it before.
+        lies = look.seen.change == "read" or card.face != look.face
+        if card.place and not lies and apart_mm(card.place, look.place) > MOVED_MM:
             evidence += log(MOVES)
         if card.face == "down" and look.face == "up" and glimpsed(card, look):
             return Option(log(GLIMPSED), kind="none")

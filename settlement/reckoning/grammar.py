@@ -25,7 +25,7 @@ from settlement.reckoning.odds import (
     STOOD_UNSEEN,
 )
 from settlement.reckoning.story import Story
-from settlement.reconcile.timing import SECOND
+from settlement.reconcile.timing import BETWEEN_CARDS_NS, SECOND
 
 TURNED_NS: Final = 3 * SECOND // 2
 """The dealer turns up his hole card no sooner than this after it left the shoe."""
@@ -237,16 +237,27 @@ def _in_rhythm(story: Story, coming: Coming, before: int) -> float:
 
 
 def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
+    late = _seen_late(story, coming)
     if to == "dealer":
         return [
             own
             for draw in _to_dealer(story, coming, rules)
-            for own in _serving(story, draw, owed_before(story, None, coming))
+            for own in _serving(story, draw.copy(late, 0.0), owed_before(story, None, coming))
         ]
     hands = story.hands.get(to, [])
     if not hands:
-        return [Draw(0.0, log(MISTAKE))]
-    return [own for hand in hands for own in _comes(story, hand, coming)]
+        return [Draw(late, log(MISTAKE))]
+    return [own.copy(late, 0.0) for hand in hands for own in _comes(story, hand, coming)]
+
+
+def _seen_late(story: Story, coming: Coming) -> float:
+    """Return how likely a card is first seen so soon after the last one.
+
+    No hand lays two cards so fast: it lay there before, and was hidden.
+    """
+    if not unread(story) or coming.lain_ns >= BETWEEN_CARDS_NS:
+        return 0.0
+    return hidden(story, coming.further)
 
 
 def _comes(story: Story, hand: Hand, coming: Coming) -> list[Draw]:

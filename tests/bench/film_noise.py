@@ -156,7 +156,8 @@ class _Camera:
                 going = self._strikes(self._rates.going_late)
                 yield max(at, seen_ns) + (self._between(_GONE_LATE_NS) if going else 0), one
             elif number == 0 and late_ns:
-                yield seen_ns, self._read(replace(one, at=seen_ns), known)
+                lies = _as_it_lies(track, seen_ns)
+                yield seen_ns, self._read(replace(lies, at=seen_ns, change="new"), known)
             elif at >= seen_ns:
                 told = self._read(one, known)
                 if one.change != "read" or told.card is not None:
@@ -241,6 +242,11 @@ class _Camera:
 
     def _another(self, card: Card) -> Card:
         return self._chance.choice([other for other in DECK if other is not card])
+
+
+def _as_it_lies(track: Sequence[Told], at_ns: int) -> CardSighted:
+    """Return the last report of a card up to a time: it may have been turned or moved by then."""
+    return [one for at, one in track if at <= at_ns and isinstance(one, CardSighted)][-1]
 
 
 def _of_like_print(card: Card) -> Card:

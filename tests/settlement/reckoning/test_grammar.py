@@ -8,6 +8,7 @@ from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import HIT
 from settlement.reckoning.story import Story
 from settlement.reconcile.cameras import Cameras
+from settlement.reconcile.timing import SECOND
 from tests.settlement.felt_scene import rulebook
 
 RULES = rulebook("pitch-double-deck")
@@ -32,5 +33,5 @@ def test_a_spot_passed_over_gets_its_card_of_the_deal_late() -> None:
 
 def test_a_further_card_of_a_spot_that_was_passed_over_is_a_hit() -> None:
     """It is not free: else the story of an early hole card gains by every hit."""
-    found = draws(passed_over(1, 2), 1, Coming("up", 9), [], RULES)
+    found = draws(passed_over(1, 2), 1, Coming("up", 9, lain_ns=SECOND), [], RULES)
     assert [round(exp(draw.evidence), 3) for draw in found] == [HIT]
