@@ -165,12 +165,12 @@ class _Observer:
 
 
 def _ends(own: Sequence[tuple[int, CardSighted | CardGone]]) -> list[int]:
-    """Return until when each report of a track is its last one."""
+    """Return until when each card lay as a report has it: nobody looks at it there again later."""
     following: dict[int, int] = {}
     ends: list[int] = []
     for at, one in reversed(own):
         ends.append(following.get(one.track, at))
-        following[one.track] = at
+        following[one.track] = one.at or at
     return ends[::-1]
 
 

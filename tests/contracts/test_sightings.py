@@ -109,6 +109,16 @@ def test_a_track_reports_a_card_in_the_observers_order(rulebook: str, seed: int)
 
 
 @films
+def test_a_card_is_read_only_while_it_lies_there(rulebook: str, seed: int) -> None:
+    for reports in (filmed(rulebook, seed), simulated(rulebook, seed)):
+        went = {one.track: one.at or 0 for _, one in reports if isinstance(one, CardGone)}
+        read = [one for one in sightings(reports) if one.change == "read"]
+        assert read
+        for one in read:
+            assert (one.at or 0) <= went.get(one.track, one.at or 0), one.track
+
+
+@films
 def test_as_many_looks_a_card_as_the_observer_reports(rulebook: str, seed: int) -> None:
     """Half as many again at most, either way: some cards are covered before their second look."""
 
