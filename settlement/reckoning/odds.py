@@ -179,7 +179,7 @@ KEPT: Final = 3e-7
 MANY_STORIES: Final = 8
 """From so many stories on, those with the same facts and the same cards are made one."""
 
-MOST_STORIES: Final = 128
+MOST_STORIES: Final = 512
 """So many stories are kept at most."""
 
 AGREED: Final = 1e-4

@@ -250,10 +250,12 @@ class Weighing:
 
         A spot that was passed over, and then settled as if it had not been: two mistakes of
         the dealer's, or none and a card that both sensors missed. So is a hand whose wager
-        was taken as a broken one's is, and that stands by the cards that were reported.
+        was taken as a broken one's is, and that stands by the cards that were reported, even where
+        nobody saw when the dealer turned up his card.
         """
         codes: dict[int, set[str]] = {}
-        for code, spot, _ in self._outcome(record, _out_of_shoe(record)).mistakes:
+        stated = self._outcome(record, _out_of_shoe(record)).mistakes
+        for code, spot, _ in (*stated, *self._settled(record).out_of_time):
             if spot is not None:
                 codes.setdefault(spot, set()).add(code)
         return sorted(
