@@ -72,8 +72,10 @@ class Places:
 
     def unseen(self, story: Story, card: InPlay, look: Look) -> float:
         """Return how likely a card that nobody saw yet lies just there: in its turn in its hand."""
+        if card.to == "dealer":
+            return in_row(story, look, card)
         hand = story.hand_of(card)
-        if hand is None or card.to == "dealer":
+        if hand is None:
             return -log(ZONE_MM2)
         own = hand.cards.index(card)
         offs = []
@@ -138,14 +140,16 @@ def in_row(
 ) -> float:
     """Return how likely a card of the dealer's lies just there: beside his last, or anywhere.
 
-    His last ``before`` a time, where it is known when the card left the shoe.
+    His last ``before`` a time, where it is known when the card left the shoe. Cards that nobody saw
+    lie between.
     """
-    row = [
-        card.place
-        for card in story.dealer
-        if card.where == "felt" and card is not besides and card.place is not None
-        if before is None or card.at <= before
-    ]
+    row, unseen = [], 0
+    for card in story.dealer:
+        if card is besides or (before is not None and card.at > before):
+            continue
+        if card.where == "felt" and card.place is not None:
+            row.append(card.place)
+        unseen += card.where == "unseen"
     if not row:
         return -log(ZONE_MM2)
     last = max(row, key=lambda place: place.x_mm)
@@ -154,7 +158,7 @@ def in_row(
         # The hole card lies half under the card that is up, on either side.
         off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - last.y_mm)
         return log(IN_ROW * exp(spread(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
-    off = hypot(aside - ROW_STEP_MM, look.place.y_mm - last.y_mm)
+    off = hypot(aside - (1 + unseen) * ROW_STEP_MM, look.place.y_mm - last.y_mm)
     return log(IN_ROW * exp(_about(off)) + (1.0 - IN_ROW) / ZONE_MM2)
 
 
