@@ -99,19 +99,24 @@ class Places:
         return log(0.5 * exp(near_by) + 0.5 * exp(other))
 
     def side(self, story: Story, hand: Hand | None, look: Look) -> float:
-        """Return how likely a card of a split hand comes into view on that side of the others."""
+        """Return how likely a card of a split hand comes into view on that side of the other half.
+
+        A hand that was split again may lie before or behind it.
+        """
         if hand is None or not hand.of_split:
             return 0.0
         here = self._felt.rightward_mm(look.place, hand.spot)
         for other in story.hands[hand.spot]:
-            if other is hand or not other.cards:
+            halves = hand.number in (other.number, other.split_from)
+            if other is hand or not other.cards or not (halves or hand.split_from == other.number):
                 continue
             card = other.cards[0]
             lay = card.place if card.where == "felt" else card.dealt_place
             if lay is None:
                 continue
-            right = here > self._felt.rightward_mm(lay, hand.spot)
-            if right != (hand.number > other.number):
+            right_mm = here - self._felt.rightward_mm(lay, hand.spot)
+            beside = abs(right_mm) > ROW_STEP_MM / 2
+            if beside and (right_mm > 0.0) != (hand.number > other.number):
                 return log(OTHER_SIDE)
         return 0.0
 

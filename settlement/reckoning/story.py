@@ -53,6 +53,10 @@ NO_BACK_THERE: Final = -2
 """The card of a track that showed a back where no card lies."""
 
 
+_ASIDE_MM: Final = 60.0
+"""Halves of a pair lie at least so far apart."""
+
+
 class Closed:
     """A round that a story has closed and that is not published to its end yet."""
 
@@ -304,7 +308,15 @@ class Story(CardFacts):
         """Return what tells it from stories that go on alike."""
         facts = self.record[max(0, self.published - self.base) :]
         cards = tuple((card.ident, card.where, len(card.tracks)) for card in self.cards())
-        return (self.end, self.over_at, tuple(map(gist, facts)), tuple(self.supply.drawn), cards)
+        # Which of two like cards went to which side decides which hand the next one comes to.
+        apart = [
+            (card.ident, card.place.x_mm // _ASIDE_MM, card.place.y_mm // _ASIDE_MM)
+            for hand in self.all_hands()
+            for card in hand.cards[:1]
+            if hand.of_split and hand.paid < 0 and card.place is not None
+        ]
+        drawn = tuple(self.supply.drawn)
+        return (self.end, self.over_at, tuple(map(gist, facts)), drawn, cards, tuple(apart))
 
     def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
         """See that a card is off the felt."""
