@@ -147,8 +147,9 @@ class Camera:
             moved += self._places.side(story, hand, look)
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
+            soon = look.at - card.rested_at < SECOND
             yield Option(
-                log(5 * TRACK_BROKEN)
+                log(5 * TRACK_BROKEN * (MOVED_AT_ONCE if soon else 1.0))
                 + self._places.again(story, card, look)
                 + alike
                 + _early(story, card),

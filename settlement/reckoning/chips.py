@@ -28,6 +28,8 @@ from settlement.reckoning.story import Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
 
+_PAIR: Final = 2
+
 _MOST_HIDDEN: Final = 3
 """So many cards on their way are weighed as the one that a change of chips is about."""
 
@@ -225,10 +227,24 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
         found.append(
             Meaning(log(PAID_EARLY) * (2 if unearned else 1), "payment", mistakes=unearned)
         )
+        hidden = _may_be_natural(hand) if delta > 0 and _pays(before, delta, rules) else 0.0
+        if hidden:
+            found.append(Meaning(log(hidden), "payment"))
     else:
         # Everybody has played: the dealer's card was turned, and an arm hides it still.
         found.append(Meaning(log(HIDDEN), "payment"))
     return found
+
+
+def _may_be_natural(hand: Hand) -> float:
+    """Return how likely the first two cards are a natural, where one of them is not read yet."""
+    if hand.of_split or len(hand.faces) != _PAIR or None not in hand.faces:
+        return 0.0
+    known = next((face for face in hand.faces if face is not None), None)
+    ace, ten = 1 / 13, 4 / 13
+    if known is None:
+        return 2 * ace * ten
+    return {"A": ten, **dict.fromkeys("TJQK", ace)}.get(known.rank, 0.0)
 
 
 def _taken_back(change: Change) -> Meaning:

@@ -28,7 +28,7 @@ from settlement.reckoning.story import Story
 from settlement.reconcile.timing import BETWEEN_CARDS_NS, SECOND
 
 TURNED_NS: Final = 3 * SECOND // 2
-"""The dealer turns up his hole card no sooner than this after it left the shoe."""
+"""A card that was dealt face down is turned up no sooner than this after it was dealt."""
 
 _DEALT: Final = 2
 """Cards of the initial deal that come to each."""
@@ -207,10 +207,11 @@ def _in_deal(
     unseen_before = before * hidden(story, coming.further)
     evidence = unseen_before + _in_rhythm(story, coming, before)
     found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
-    if wrong and to == "dealer" and coming.face == "up" and coming.lain_ns > TURNED_NS:
+    if wrong and coming.face == "up" and coming.lain_ns > TURNED_NS:
         # It lay face down, nobody saw it, and it was turned up in its turn.
-        blackjack = natural((*_faces(story.dealer, None), coming.card))
-        turn = 0.0 if blackjack else _dealers_turn(story, coming)
+        turn = 0.0
+        if to == "dealer" and not natural((*_faces(story.dealer, None), coming.card)):
+            turn = _dealers_turn(story, coming)
         evidence = unseen_before + log(HIDDEN) + turn
         found += [
             Draw(evidence, 0.0, 0, unseen, since=True)
@@ -269,7 +270,8 @@ def owed_before(story: Story, hand: Hand | None, coming: Coming) -> tuple[Hand, 
     """Return the hands that must get a card before one comes to ``hand``, or the dealer acts.
 
     A hand that doubled gets its card at once, half of a pair that was split its second one before
-    the next spot plays. The first of them are those that cards on their way may be for.
+    the other half and the next spot play. The first of them are those that cards on their way may
+    be for.
     """
     before = [
         other
@@ -277,10 +279,21 @@ def owed_before(story: Story, hand: Hand | None, coming: Coming) -> tuple[Hand, 
         if other is not hand
         and (
             _owed(story, other, coming.at)
-            or (_waits(other, coming.at) and (hand is None or other.spot < hand.spot))
+            or (_waits(other, coming.at) and (hand is None or _plays_before(other, hand)))
         )
     ]
     return tuple(before[coming.skipped :])
+
+
+def _plays_before(one: Hand, other: Hand) -> bool:
+    """Return whether a hand is played before another: so is what it was split from.
+
+    Split aces that get one card each may get them in any order.
+    """
+    if one.spot != other.spot:
+        return one.spot < other.spot
+    ace = one.cards[0].card is not None and one.cards[0].card.rank == "A"
+    return one.number < other.number and one.number == other.split_from and not ace
 
 
 def _waits(hand: Hand, at: int | None) -> bool:

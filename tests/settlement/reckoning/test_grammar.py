@@ -2,8 +2,12 @@
 
 from math import exp
 
-from models.events import Spot
-from settlement.reckoning.grammar import Coming, draws
+import pytest
+
+from models.cards import Card
+from models.events import PlateRead, Spot
+from settlement.reckoning.chips import Change, meanings
+from settlement.reckoning.grammar import Coming, draws, owed_before
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import HIT
 from settlement.reckoning.story import Story
@@ -35,3 +39,54 @@ def test_a_further_card_of_a_spot_that_was_passed_over_is_a_hit() -> None:
     """It is not free: else the story of an early hole card gains by every hit."""
     found = draws(passed_over(1, 2), 1, Coming("up", 9, lain_ns=SECOND), [], RULES)
     assert [round(exp(draw.evidence), 3) for draw in found] == [HIT]
+
+
+def test_a_players_card_missed_as_it_lay_face_down_is_first_seen_as_he_turns_it_up() -> None:
+    story = passed_over(1, 1)
+    story.passed, story.dealt_at = (), 0
+    coming = Coming("up", 9, lain_ns=2 * SECOND)
+    found = draws(story, 1, coming, [1, "dealer"], RULES)
+    assert [draw.since for draw in found if not draw.mistakes] == [True]
+
+
+def split_pair(face: str) -> Story:
+    story = Story(Cameras())
+    halves = []
+    for number in (0, 1):
+        hand = Hand(1, number)
+        hand.of_split = True
+        card = InPlay(1 + number, 1, number, "up", number)
+        card.shoe_card = Card(face)
+        hand.cards = [card]
+        halves.append(hand)
+    story.hands = {1: halves}
+    return story
+
+
+def test_the_first_half_of_a_pair_gets_its_second_card_before_the_other() -> None:
+    story = split_pair("8S")
+    first, second = story.hands[1]
+    assert owed_before(story, second, Coming("up", 9)) == (first,)
+    assert owed_before(story, first, Coming("up", 9)) == ()
+
+
+def test_split_aces_get_their_cards_in_any_order() -> None:
+    story = split_pair("AS")
+    assert owed_before(story, story.hands[1][1], Coming("up", 9)) == ()
+
+
+@pytest.mark.parametrize(("face", "odds"), [("QH", 1 / 13), ("AH", 4 / 13), ("9H", None)])
+def test_a_natural_is_paid_before_its_second_face_was_read(face: str, odds: float | None) -> None:
+    """The dealer pays three to two at once; that is no mistake where it may be a natural."""
+    story = passed_over(1, 2)
+    story.passed = ()
+    hand = story.hands[1][0]
+    hand.cards[0].face, hand.cards[0].shoe_card = "up", Card(face)
+    story.open_round(1)
+    story.staked = (1,)
+    story.hands = {1: [hand]}
+    story.plates[1, "0"] = 2_000
+    read = PlateRead(source="plate:1", at=10, spot=1, circle="0", amount=5_000, raw="")
+    paid = [one for one in meanings(story, Change(read), RULES) if one.means == "payment"]
+    free = [round(exp(one.evidence), 4) for one in paid if not one.mistakes]
+    assert free == ([] if odds is None else [round(odds, 4)])
