@@ -54,7 +54,7 @@ def split_pair(face: str) -> Story:
     halves = []
     for number in (0, 1):
         hand = Hand(1, number)
-        hand.of_split = True
+        hand.of_split, hand.split_from = True, 0
         card = InPlay(1 + number, 1, number, "up", number)
         card.shoe_card = Card(face)
         hand.cards = [card]
