@@ -90,7 +90,8 @@ class Closing:
         found += self._unlikely(record)
         found += self._untimed(over, record) if story.shoe else ()
         found += self._unread(over, record)
-        if not any(card.announced for card in over.cards):
+        by_shoe = any(card.announced for card in over.cards)
+        if not by_shoe:
             found += self._missed(record, story.pace_ns, cameras)
         evidence = record[-1].evidence
         for hand in over.hands:
@@ -114,7 +115,7 @@ class Closing:
                     )
                     review = Review(what, ("put back", "hidden"), card.seqs)
                     found.append(Asked(review, settles_alike=False))
-        for short in self._weighing.short_of_a_card(record):
+        for short in self._weighing.short_of_a_card(record, by_shoe=by_shoe):
             what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found
@@ -215,12 +216,13 @@ class Closing:
     def _of_face(self, card: InPlay, record: Sequence[AnyFact], opened: int) -> Question | None:
         """Ask which card one is, where its sensors leave a doubt."""
         reading = card.reading
-        if card.card is None:
+        places = [at - opened for at in (card.dealt, card.shown) if at >= opened]
+        # A face that was stated may be none by later looks.
+        stated = _stated(record, places) or card.card
+        if stated is None:
             return None
         if card.shoe_card is not None and reading is not None and not card.disputed:
             return None
-        places = [at - opened for at in (card.dealt, card.shown) if at >= opened]
-        stated = _stated(record, places) or card.card
         held = Stated(stated, card.shoe_card, card.seqs, places)
         known = (self._clinging.most, self._clinging.least)
         if card.shoe_card is None and reading is not None:

@@ -175,3 +175,25 @@ def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_qu
     assert scene.reviews() == [
         "deal_order at spot 2 may be a card that a sensor missed, misread or saw late"
     ]
+
+
+def test_a_face_that_was_stated_and_that_a_later_look_denies_is_asked_about() -> None:
+    """Nobody hears the shoe; the camera first takes the queen of a natural for a three."""
+    scene = Scene().fault("shoe", "link_lost").wait(3_000).chips(1, 0, 1_000)
+    scene.deal(1, "QH", shoe=None, camera={"3D": 0.9999}).deal("dealer", "9C", shoe=None)
+    scene.deal(1, "AD", shoe=None).deal("dealer", "8C", face="down", shoe=None).wait(12_000)
+    scene.look_again(1, 0, {"QH": 0.9999}).chips(1, 0, 1_500).take(1).wait(3_000)
+    scene.turn_hole("8C").take("dealer").wait(15_000)
+    assert any(asked.startswith("only the camera read 3D") for asked in scene.reviews())
+
+
+def test_a_wager_taken_before_the_dealers_turn_is_asked_about_where_nobody_hears_the_shoe() -> None:
+    """Its player took it back, or the dealer did: a card that nobody saw broke the hand."""
+    scene = two_spots().fault("shoe", "link_lost").wait(3_000)
+    for to, card in ((1, "AC"), (2, "TS"), ("dealer", "9C"), (1, "7S"), (2, "TC")):
+        scene.deal(to, card, shoe=None)
+    scene.deal("dealer", "8C", face="down", shoe=None).wait(2_000)
+    scene.deal(1, "6S", shoe=None, camera=UNSEEN).wait(500).deal(1, "9S", shoe=None).wait(300)
+    scene.chips(1, 0, -1_000).take(1)
+    scene.wait(3_000).turn_hole("8C").chips(2, 0, 1_000).take(2).take("dealer").wait(15_000)
+    assert any("spot 1 seems to have got a card" in asked for asked in scene.reviews())
