@@ -90,8 +90,7 @@ class Closing:
         found += self._unlikely(record)
         found += self._untimed(over, record) if story.shoe else ()
         found += self._unread(over, record)
-        by_shoe = any(card.announced for card in over.cards)
-        if not by_shoe:
+        if not any(card.announced for card in over.cards):
             found += self._missed(record, story.pace_ns, cameras)
         evidence = record[-1].evidence
         for hand in over.hands:
@@ -115,7 +114,7 @@ class Closing:
                     )
                     review = Review(what, ("put back", "hidden"), card.seqs)
                     found.append(Asked(review, settles_alike=False))
-        for short in self._weighing.short_of_a_card(record, by_shoe=by_shoe):
+        for short in self._weighing.short_of_a_card(record):
             what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found

@@ -5,7 +5,15 @@ from math import log
 from typing import Final
 
 from models.cards import RANKS, Card
-from models.events import AnyFact, CardDealt, CardExposed, Dealt, Spot
+from models.events import (
+    AnyFact,
+    CardDealt,
+    CardExposed,
+    Dealt,
+    PaymentMade,
+    Spot,
+    WagerRemoved,
+)
 from models.judgements import Sense
 from settlement.reckoning.accounts import Rival
 from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE
@@ -33,16 +41,52 @@ def with_a_card_more(
     whose: list[tuple[Dealt, int]] = [("dealer", 0), *sorted(spots)]
     for to, hand in whose if stated.mistakes else ():
         at = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)
-        if at is None or not _has_time(record, at, pace_ns):
+        facts = list(record)
+        taken = _taken_back(record, to, hand)
+        if taken is not None:
+            # As likely the dealer took it: the card that nobody saw broke the hand.
+            facts[taken], at = _paid(facts[taken]), taken - 1
+        elif at is None or not _has_time(record, at, pace_ns):
             continue
-        after = record[at].at or 0
-        rivals = []
-        for rank in RANKS:
-            came = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
-            facts = [*record[: at + 1], came, *record[at + 1 :]]
-            outcome = weighing.outcome(facts, record)
-            rivals.append(_rival(facts, outcome, stated, to, cameras))
-        yield to, rivals
+        yield to, _with(weighing, facts, stated, (to, hand, at), cameras)
+
+
+def _with(
+    weighing: Weighing,
+    record: list[AnyFact],
+    stated: Outcome,
+    place: tuple[Dealt, int, int],
+    cameras: int,
+) -> list[Rival]:
+    """Return what would have happened by each rank of one more card, dealt at a place."""
+    to, hand, at = place
+    after = record[at].at or 0
+    rivals = []
+    for rank in RANKS:
+        came = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
+        facts = [*record[: at + 1], came, *record[at + 1 :]]
+        outcome = weighing.outcome(facts, record)
+        rivals.append(_rival(facts, outcome, stated, to, cameras))
+    return rivals
+
+
+def _taken_back(record: Sequence[AnyFact], to: Dealt, hand: int) -> int | None:
+    """Return where a hand's whole wager is taken back by its player."""
+    for at, fact in enumerate(record):
+        if isinstance(fact, WagerRemoved) and (fact.spot, fact.hand, fact.kind) == (
+            to,
+            hand,
+            "main",
+        ):
+            return at
+    return None
+
+
+def _paid(fact: AnyFact) -> AnyFact:
+    assert isinstance(fact, WagerRemoved)
+    return PaymentMade(
+        at=fact.at, spot=fact.spot, hand=fact.hand, kind="main", amount=-(fact.amount or 0)
+    )
 
 
 def _rival(

@@ -245,16 +245,14 @@ class Weighing:
         stated = self._outcome(record, _out_of_shoe(record))
         return sorted({(code, spot) for code, spot, _ in stated.mistakes}, key=str)
 
-    def short_of_a_card(self, record: Sequence[AnyFact], *, by_shoe: bool) -> list[int]:
+    def short_of_a_card(self, record: Sequence[AnyFact]) -> list[int]:
         """Return the spots that seem to have got a card which no sensor reported.
 
         A spot that was passed over, and then settled as if it had not been: two mistakes of
         the dealer's, or none and a card that both sensors missed. So is a hand whose wager
         was taken as a broken one's is, and that stands by the cards that were reported, even where
-        nobody saw when the dealer turned up his card. Without a shoe's reader the wager that seems
-        taken back by its player may be a broken hand's too.
+        nobody saw when the dealer turned up his card.
         """
-        amiss = {"taken_early"} if by_shoe else {"taken_early", "stake_reduced_after_deal"}
         codes: dict[int, set[str]] = {}
         stated = self._outcome(record, _out_of_shoe(record)).mistakes
         for code, spot, _ in (*stated, *self._settled(record).out_of_time):
@@ -263,7 +261,7 @@ class Weighing:
         return sorted(
             spot
             for spot, own in codes.items()
-            if amiss & own or (own & _PASSED_OVER and len(own) > 1)
+            if "taken_early" in own or (own & _PASSED_OVER and len(own) > 1)
         )
 
     def outcome(self, story: Sequence[AnyFact], record: Sequence[AnyFact]) -> Outcome:
