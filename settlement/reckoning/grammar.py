@@ -312,8 +312,9 @@ def _serving(story: Story, draw: Draw, owed: tuple[Hand, ...]) -> list[Draw]:
 
 
 def turn_ended(story: Story, hand: Hand) -> int | None:
-    """Return when others got cards or doubled after a hand's turn, ``None`` if nobody did yet."""
+    """Return when a hand stood, or others got cards or doubled after it; ``None`` if not yet."""
     ends = [story.revealed_at] if story.revealed else []
+    ends += [hand.stood_at] if hand.stood_at else []
     for later in story.all_hands():
         if (later.spot, later.number) > (hand.spot, hand.number):
             ends += [card.at for card in later.cards[1 if later.of_split else 2 :]]
@@ -380,7 +381,8 @@ def _faces(cards: Sequence[InPlay], at: int | None) -> tuple[Card | None, ...]:
 def _done(story: Story, hand: Hand, at: int | None) -> bool:
     """Return whether no card was to come to a hand at a time."""
     later = at is not None and any(card.at > at for card in hand.cards)
-    if at is None or not (later or story.settled_at(hand) > at or hand.over_at > at):
+    ended_at = max(story.settled_at(hand), hand.over_at, hand.stood_at)
+    if at is None or not (later or ended_at > at):
         return hand.done
     faces = _faces(hand.cards, at)
     return None not in faces and total(faces)[0] >= 21

@@ -145,6 +145,8 @@ class Hand:
         self.entered_double = False
         """Whether a person entered that it doubles, and no chips were seen yet."""
         self.stood = False
+        self.stood_at = 0
+        """When its cards were first seen tucked."""
         self.paid = -1
         """Place of its payment in the record."""
         self.left_alone = False
@@ -162,7 +164,7 @@ class Hand:
         other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double
-        other.owed, other.stood = self.owed, self.stood
+        other.owed, other.stood, other.stood_at = self.owed, self.stood, self.stood_at
         other.paid, other.taken_at = self.paid, self.taken_at
         other.seen_through, other.left_alone = self.seen_through, self.left_alone
         return other

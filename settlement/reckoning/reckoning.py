@@ -447,7 +447,9 @@ class Reckoning:
             case CardExposed() if self._unknown[fact.to, fact.hand] > 0:
                 if fact.card is not None:
                     self._unknown[fact.to, fact.hand] -= 1
-                    self._decks.left_shoe(fact.card)
+                    # One camera may have misread it at every look.
+                    sure = self._shoe is not None or self._cameras.count > 1
+                    self._decks.left_shoe(fact.card, sure=sure)
             case CardDealt():
                 sure = fact.probability is None and fact.face == "up"
                 self._decks.left_shoe(fact.card, sure=sure, down=fact.face == "down")

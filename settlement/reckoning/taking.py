@@ -118,6 +118,7 @@ class Taking:
         card.tucked = look.face == "down" and self._felt.tucked(look.place)
         if card.tucked and hand is not None:
             hand.stood = True
+            hand.stood_at = hand.stood_at or look.at
         if look.face == "up":
             self._reads(story, card, look, first=first)
         if turned:

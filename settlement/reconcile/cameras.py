@@ -59,6 +59,10 @@ two cameras' places is beyond their reach, and one pair of sightings was 20 mm a
 _CELL_MM: Final = 100.0
 """A camera that saw a card sees as far around it: to the next cell of so many millimetres."""
 
+_HIDDEN_LONG_NS: Final = 3 * SECOND
+"""An arm hides a card from one camera alone for so long at most. Chosen: one card in two hundred is
+hidden so long; the stories tell then whether it is the same."""
+
 _COVERS_NS: Final = 600 * SECOND
 """A camera that saw a card come sees there for so long: what stands in its way later is noticed."""
 
@@ -220,7 +224,11 @@ class Cameras:
     def _new(self, track: Track, seen: CardSighted) -> tuple[Joined, ...]:
         before: tuple[Joined, ...] = ()
         if len(self._sources) > 1:
-            near = [card for card in self._cards.values() if _near(card, seen)]
+            near = [
+                card
+                for card in self._cards.values()
+                if _near(card, seen) and not self._lacked_long(card, seen)
+            ]
             before = tuple(self._over(card) for card in near if seen.source in card.left)
             card = _likeliest((c for c in near if seen.source not in c.left), seen)
             card = card or _likeliest(
@@ -315,6 +323,14 @@ class Cameras:
     def _would_have_seen(self, source: str, card: _Card) -> bool:
         """Tell whether a camera lacked a card."""
         return source not in card.saw and self._watched(source, card.cell, card.since)
+
+    def _lacked_long(self, card: _Card, seen: CardSighted) -> bool:
+        """Tell whether a camera saw nothing there for so long that this is another card.
+
+        What the others saw until then may have been nothing.
+        """
+        long = (seen.at or 0) - card.since > _HIDDEN_LONG_NS
+        return long and self._would_have_seen(seen.source, card)
 
     def _watched(self, source: str, cell: tuple[int, int], since_ns: int) -> bool:
         """Tell whether a camera was at work since a time, and sees cards thereabouts."""

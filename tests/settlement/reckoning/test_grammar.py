@@ -1,15 +1,15 @@
 """How likely a next card is, by the state of the deal."""
 
-from math import exp
+from math import exp, log
 
 import pytest
 
 from models.cards import Card
 from models.events import PlateRead, Spot
 from settlement.reckoning.chips import Change, meanings
-from settlement.reckoning.grammar import Coming, draws, owed_before
+from settlement.reckoning.grammar import Coming, draws, owed_before, turn_ended
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.odds import HIT
+from settlement.reckoning.odds import HIT, MISTAKE
 from settlement.reckoning.story import Story
 from settlement.reconcile.cameras import Cameras
 from settlement.reconcile.timing import SECOND
@@ -90,3 +90,15 @@ def test_a_natural_is_paid_before_its_second_face_was_read(face: str, odds: floa
     paid = [one for one in meanings(story, Change(read), RULES) if one.means == "payment"]
     free = [round(exp(one.evidence), 4) for one in paid if not one.mistakes]
     assert free == ([] if odds is None else [round(odds, 4)])
+
+
+@pytest.mark.parametrize(("at", "mistakes"), [(6, 0), (8, 1)])
+def test_a_card_seen_late_came_before_its_player_stood(at: int, mistakes: int) -> None:
+    """He tucked his cards at 7; a card that left the dealer's hand before that is none after it."""
+    story = passed_over(1, 2)
+    story.passed = ()
+    hand = story.hands[1][0]
+    hand.stood, hand.stood_at = True, 7
+    assert turn_ended(story, hand) == 7
+    (draw,) = draws(story, 1, Coming("up", at, lain_ns=SECOND), [], RULES)
+    assert round(draw.mistakes / log(MISTAKE)) == mistakes

@@ -190,8 +190,8 @@ def test_a_face_that_was_stated_and_that_a_later_look_denies_is_asked_about() ->
 def test_a_wager_taken_before_the_dealers_turn_is_asked_about_where_nobody_hears_the_shoe() -> None:
     """Its player took it back, or the dealer did: a card that nobody saw broke the hand."""
     scene = two_spots().fault("shoe", "link_lost").wait(3_000)
-    for to, card in ((1, "AC"), (2, "TS"), ("dealer", "9C"), (1, "7S"), (2, "TC")):
-        scene.deal(to, card, shoe=None)
+    scene.deal(1, "AC", shoe=None).deal(2, "TS", shoe=None).deal("dealer", "9C", shoe=None)
+    scene.deal(1, "7S", shoe=None).deal(2, "TC", shoe=None)
     scene.deal("dealer", "8C", face="down", shoe=None).wait(2_000)
     scene.deal(1, "6S", shoe=None, camera=UNSEEN).wait(500).deal(1, "9S", shoe=None).wait(300)
     scene.chips(1, 0, -1_000).take(1)

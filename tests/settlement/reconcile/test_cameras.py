@@ -314,6 +314,18 @@ def test_a_camera_that_could_not_see_a_card_is_no_witness(why: str) -> None:
     assert witnesses.lacked == set()
 
 
+@pytest.mark.parametrize(("later_ns", "is_another"), [(2 * SECOND, False), (4 * SECOND, True)])
+def test_a_card_that_a_camera_lacked_for_long_is_another_one(
+    later_ns: int, *, is_another: bool
+) -> None:
+    """What one camera sighted where a card comes to lie only later is not that card."""
+    cameras = Cameras()
+    seen_by(cameras, ["camera:b"], 1, 1_000, x_mm=60.0, face="down", card=None, candidates={})
+    cameras.sighted(sighted("camera:a", 2, at=2_000))
+    told = only(cameras.sighted(sighted("camera:b", 3, at=2_000 + later_ns)))
+    assert told.track == (("camera:b", 3) if is_another else ("camera:a", 2))
+
+
 @pytest.mark.parametrize("by", ["its journal", "what it kept"])
 def test_a_table_that_starts_again_knows_where_each_camera_sees(by: str) -> None:
     before, cameras = Cameras(), Cameras()
