@@ -21,6 +21,8 @@ from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
     HIDDEN,
     HIDDEN_FOR_NS,
+    HIDDEN_LONG,
+    HIDDEN_LONG_NS,
     HIDDEN_TO_ANOTHER,
     KEPT,
     MISTAKE,
@@ -207,8 +209,10 @@ def _in_its_turn(
                 further = (on_way + 1 - claim.skipped) * log(HIDDEN)
                 if not story.shoe:
                     others = story.cameras.watching(look.place, ended_at) - 1
+                    long_ns = look.at - ended_at - HIDDEN_LONG_NS
+                    further = log(HIDDEN_LONG if long_ns > 0 else HIDDEN)
                     further += max(0, others) * log(HIDDEN_TO_ANOTHER)
-                    further -= (look.at - ended_at) / HIDDEN_FOR_NS
+                    further -= max(0, long_ns) / HIDDEN_FOR_NS
                 earlier = Claim(claim.evidence + further, None, on_way)
                 earlier.at = ended_at - 1
                 yield earlier

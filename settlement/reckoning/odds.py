@@ -54,6 +54,11 @@ ENTERED_AMISS: Final = 0.001
 HIDDEN: Final = 0.1
 """A card is not yet seen when the next one is: an arm lies over it."""
 
+HIDDEN_LONG: Final = 0.016
+"""An arm hides a card for more than ``HIDDEN_LONG_NS``: 7 of 438 on films."""
+
+HIDDEN_LONG_NS: Final = 500_000_000
+
 HIDDEN_FOR_NS: Final = 800_000_000
 """So long an arm hides a card, on average. Chosen."""
 
