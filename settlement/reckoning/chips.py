@@ -11,7 +11,7 @@ from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.hands import natural
-from settlement.reckoning.grammar import Coming, due_in_deal, must_draw, owed_before, to_hand
+from settlement.reckoning.grammar import DEALT, Coming, due_in_deal, must_draw, owed_before, to_hand
 from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
@@ -27,8 +27,6 @@ from settlement.reckoning.odds import (
 from settlement.reckoning.story import Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
-
-_PAIR: Final = 2
 
 _MOST_HIDDEN: Final = 3
 """So many cards on their way are weighed as the one that a change of chips is about."""
@@ -238,7 +236,7 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
 
 def _may_be_natural(hand: Hand) -> float:
     """Return how likely the first two cards are a natural, where one of them is not read yet."""
-    if hand.of_split or len(hand.faces) != _PAIR or None not in hand.faces:
+    if hand.of_split or len(hand.faces) != DEALT or None not in hand.faces:
         return 0.0
     known = next((face for face in hand.faces if face is not None), None)
     ace, ten = 1 / 13, 4 / 13

@@ -36,8 +36,7 @@ from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.timing import SECOND
 
 _AT_WORK_NS: Final = 5 * SECOND
-"""A camera that reported something so lately is at work: it reports twice a second or more where
-cards lie."""
+"""A camera that reported something so lately is at work. Chosen."""
 
 
 class Deals:
@@ -104,7 +103,9 @@ class Deals:
         order = due_in_deal(story, self._rules)
         # What is less likely than that no card lies there, wherever it is due, is dropped anyway.
         least = of_nothing(look) + log(KEPT) - MOST_LIKELY_PLACE
-        further = max(0, story.cameras.watching(look.place, look.at - _AT_WORK_NS) - 1)
+        further = 0
+        if unread(story):
+            further = max(0, story.cameras.watching(look.place, look.at - _AT_WORK_NS) - 1)
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
             left_at = story.dealt_at if unread(story) else look.at
             if claim.draw is not None:
@@ -206,8 +207,9 @@ def _in_its_turn(
         on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
         for claim in claims:
             if claim.draw is None and claim.at is None:
-                further = (on_way + 1 - claim.skipped) * log(HIDDEN)
-                if not story.shoe:
+                if story.shoe:
+                    further = (on_way + 1 - claim.skipped) * log(HIDDEN)
+                else:
                     others = story.cameras.watching(look.place, ended_at) - 1
                     long_ns = look.at - ended_at - HIDDEN_LONG_NS
                     further = log(HIDDEN_LONG if long_ns > 0 else HIDDEN)

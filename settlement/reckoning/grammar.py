@@ -30,7 +30,7 @@ from settlement.reconcile.timing import BETWEEN_CARDS_NS, SECOND
 TURNED_NS: Final = 3 * SECOND // 2
 """A card that was dealt face down is turned up no sooner than this after it was dealt."""
 
-_DEALT: Final = 2
+DEALT: Final = 2
 """Cards of the initial deal that come to each."""
 
 _MOST_WAYS: Final = 6
@@ -181,7 +181,7 @@ def draws(
         found = _in_deal(story, to, coming, order, rules)
         if due.index(to) < len(due) - 1 or to == "dealer":
             return found
-    elif to in story.passed and len(story.own(to)) < _DEALT:
+    elif to in story.passed and len(story.own(to)) < DEALT:
         found.append(Draw(0.0))
     elif to != "dealer" and not story.hands.get(to):
         return [Draw(0.0, log(MISTAKE))]

@@ -144,9 +144,8 @@ class Hand:
         """Whether another hand got a card while one was owed to it."""
         self.entered_double = False
         """Whether a person entered that it doubles, and no chips were seen yet."""
-        self.stood = False
         self.stood_at = 0
-        """When its cards were first seen tucked."""
+        """When its cards were first seen tucked; 0 where they were not."""
         self.paid = -1
         """Place of its payment in the record."""
         self.left_alone = False
@@ -164,7 +163,7 @@ class Hand:
         other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double
-        other.owed, other.stood, other.stood_at = self.owed, self.stood, self.stood_at
+        other.owed, other.stood_at = self.owed, self.stood_at
         other.paid, other.taken_at = self.paid, self.taken_at
         other.seen_through, other.left_alone = self.seen_through, self.left_alone
         return other
@@ -173,6 +172,11 @@ class Hand:
     def faces(self) -> tuple[Card | None, ...]:
         """The cards, unknown ones included."""
         return tuple(card.card for card in self.cards)
+
+    @property
+    def stood(self) -> bool:
+        """Whether its player tucked his cards."""
+        return self.stood_at > 0
 
     @property
     def waits_for_second(self) -> bool:

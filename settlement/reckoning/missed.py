@@ -40,20 +40,21 @@ def with_a_card_more(
     spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds}
     whose: list[tuple[Dealt, int]] = [("dealer", 0), *sorted(spots)]
     for to, hand in whose if stated.mistakes else ():
-        at = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)
-        facts = list(record)
         taken = _taken_back(record, to, hand)
         if taken is not None:
             # As likely the dealer took it: the card that nobody saw broke the hand.
-            facts[taken], at = _paid(facts[taken]), taken - 1
-        elif at is None or not _has_time(record, at, pace_ns):
+            at, paid = taken
+            facts = [*record[:at], paid, *record[at + 1 :]]
+            yield to, _with(weighing, facts, stated, (to, hand, at - 1), cameras)
             continue
-        yield to, _with(weighing, facts, stated, (to, hand, at), cameras)
+        last = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)
+        if last is not None and _has_time(record, last, pace_ns):
+            yield to, _with(weighing, record, stated, (to, hand, last), cameras)
 
 
 def _with(
     weighing: Weighing,
-    record: list[AnyFact],
+    record: Sequence[AnyFact],
     stated: Outcome,
     place: tuple[Dealt, int, int],
     cameras: int,
@@ -70,23 +71,15 @@ def _with(
     return rivals
 
 
-def _taken_back(record: Sequence[AnyFact], to: Dealt, hand: int) -> int | None:
-    """Return where a hand's whole wager is taken back by its player."""
+def _taken_back(record: Sequence[AnyFact], to: Dealt, hand: int) -> tuple[int, PaymentMade] | None:
+    """Return where a player takes his wager back, and that as taken by the dealer."""
     for at, fact in enumerate(record):
-        if isinstance(fact, WagerRemoved) and (fact.spot, fact.hand, fact.kind) == (
-            to,
-            hand,
-            "main",
-        ):
-            return at
+        if not isinstance(fact, WagerRemoved) or fact.kind != "main":
+            continue
+        if (fact.spot, fact.hand) == (to, hand):
+            taken = -(fact.amount or 0)
+            return at, PaymentMade(at=fact.at, spot=fact.spot, hand=hand, kind="main", amount=taken)
     return None
-
-
-def _paid(fact: AnyFact) -> AnyFact:
-    assert isinstance(fact, WagerRemoved)
-    return PaymentMade(
-        at=fact.at, spot=fact.spot, hand=fact.hand, kind="main", amount=-(fact.amount or 0)
-    )
 
 
 def _rival(

@@ -117,7 +117,6 @@ class Taking:
         hand = story.hand_of(card)
         card.tucked = look.face == "down" and self._felt.tucked(look.place)
         if card.tucked and hand is not None:
-            hand.stood = True
             hand.stood_at = hand.stood_at or look.at
         if look.face == "up":
             self._reads(story, card, look, first=first)

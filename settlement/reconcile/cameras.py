@@ -59,9 +59,9 @@ two cameras' places is beyond their reach, and one pair of sightings was 20 mm a
 _CELL_MM: Final = 100.0
 """A camera that saw a card sees as far around it: to the next cell of so many millimetres."""
 
-_HIDDEN_LONG_NS: Final = 3 * SECOND
-"""An arm hides a card from one camera alone for so long at most. Chosen: one card in two hundred is
-hidden so long; the stories tell then whether it is the same."""
+_LACKED_NS: Final = 3 * SECOND
+"""What a camera sees only so long after the others is not joined with what they saw: the stories
+tell whether it is the same card. Chosen."""
 
 _COVERS_NS: Final = 600 * SECOND
 """A camera that saw a card come sees there for so long: what stands in its way later is noticed."""
@@ -215,11 +215,11 @@ class Cameras:
         over.sort(key=_gone_at)
         return tuple(self._over(card) for card in over)
 
+    # --- inside ---------------------------------------------------------------------------
+
     def _learn(self, seen: CardSighted) -> None:
         if seen.change == "new":
             self._covers[(seen.source, *_cell(seen.x_mm, seen.y_mm))] = seen.at or 0
-
-    # --- inside ---------------------------------------------------------------------------
 
     def _new(self, track: Track, seen: CardSighted) -> tuple[Joined, ...]:
         before: tuple[Joined, ...] = ()
@@ -329,7 +329,7 @@ class Cameras:
 
         What the others saw until then may have been nothing.
         """
-        long = (seen.at or 0) - card.since > _HIDDEN_LONG_NS
+        long = (seen.at or 0) - card.since > _LACKED_NS
         return long and self._would_have_seen(seen.source, card)
 
     def _watched(self, source: str, cell: tuple[int, int], since_ns: int) -> bool:

@@ -98,7 +98,7 @@ def test_a_card_seen_late_came_before_its_player_stood(at: int, mistakes: int) -
     story = passed_over(1, 2)
     story.passed = ()
     hand = story.hands[1][0]
-    hand.stood, hand.stood_at = True, 7
+    hand.stood_at = 7
     assert turn_ended(story, hand) == 7
     (draw,) = draws(story, 1, Coming("up", at, lain_ns=SECOND), [], RULES)
     assert round(draw.mistakes / log(MISTAKE)) == mistakes
