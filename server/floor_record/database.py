@@ -130,7 +130,7 @@ class FloorDatabase:
         try:
             rows = self._ask(query, (*asked, last_there))
         except TechnicianError as fault:
-            if not isinstance(fault.__cause__, psycopg.errors.UndefinedFunction):
+            if not _is_older(fault):
                 raise
             rows = self._ask(older, asked)
         for row in rows:
@@ -149,7 +149,7 @@ class FloorDatabase:
         try:
             return self._take_together(parcels, is_late=is_late)
         except TechnicianError as fault:
-            if not isinstance(fault.__cause__, psycopg.errors.UndefinedFunction):
+            if not _is_older(fault):
                 raise
             self._older_ns = elapsed_ns()
             return [self._take_alone(parcel) for parcel in parcels]
@@ -386,3 +386,8 @@ def named(where: str) -> Iterator[None]:
 
 def _first_line(fault: psycopg.Error) -> str:
     return next(iter(str(fault).strip().splitlines()), type(fault).__name__)
+
+
+def _is_older(fault: TechnicianError) -> bool:
+    """Tell whether the floor is of a version that lacks the function that was called."""
+    return isinstance(fault.__cause__, psycopg.errors.UndefinedFunction)
