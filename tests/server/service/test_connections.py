@@ -21,7 +21,7 @@ from tests.faults.held_connections import HELD
 from tests.server.service.house import House, house, until
 from tests.server.service.test_limits import certificate  # noqa: F401 - a fixture
 
-FEW = Bounds(strangers=8, network=4, signed_in=4, account=3, request_ns=400_000_000)
+FEW = Bounds(strangers=8, network=4, signed_in=4, account=3, request_ns=2_000_000_000)
 
 
 # --- the places -----------------------------------------------------------------------------
