@@ -9,6 +9,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning.grammar import (
     due_in_deal,
     face_in_deal,
+    unread,
 )
 from settlement.reckoning.holds import UNSEEN_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
@@ -21,7 +22,7 @@ from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
-from settlement.reconcile.timing import CARRY_NS
+from settlement.reconcile.timing import BETWEEN_CARDS_NS, CARRY_NS
 
 
 class Taking:
@@ -220,9 +221,16 @@ def _serve_unseen(story: Story, option: Option, now_ns: int) -> None:
 
 
 def _left_at(story: Story, option: Option, look: Look) -> int:
-    """Return when a card left the shoe, or the dealer's hand."""
+    """Return when a card left the shoe, or the dealer's hand.
+
+    Two cards first seen at nearly the same time were dealt in the story's order: no hand lays two
+    so fast, and one of them was hidden.
+    """
     if option.draw is not None:
         return option.draw.left_at(look.at)
     if option.left_at is not None:
         return option.left_at
-    return look.at - CARRY_NS if story.shoe else look.at
+    at = look.at - CARRY_NS if story.shoe else look.at
+    if unread(story) and 0 <= story.dealt_at - at < BETWEEN_CARDS_NS:
+        return story.dealt_at + 1
+    return at

@@ -94,6 +94,24 @@ def test_a_card_of_the_deal_seen_after_the_next_one_keeps_its_turn() -> None:
     assert asked(said) == []
 
 
+@pytest.mark.parametrize("early_ms", [0, 34, 250])
+def test_two_cards_of_the_deal_seen_at_one_time_keep_their_turns(early_ms: int) -> None:
+    """The second spot's report comes after the first's, and its look was a moment earlier."""
+    played = session(BOOK, 1, rounds=1, spots=SPOTS)
+    first, second = backs(played)[:2]
+    seen_at = (second.at or 0) + early_ms * MS
+    heard: list[Timed] = []
+    for at, one in played.heard:
+        if one == first:
+            heard.append((seen_at, replace(first, at=seen_at)))
+        else:
+            heard.append((max(at, seen_at + 1) if one == second else at, one))
+    said = reconciled(played, renumbered(heard))
+    dealt = [one.to for one in said if isinstance(one, CardDealt)]
+    assert dealt[:8] == [1, 3, 4, "dealer", 1, 3, 4, "dealer"]
+    assert asked(said) == []
+
+
 def test_cameras_number_their_tracks_each_by_itself() -> None:
     """A second camera sees one card again, on a track that is another card's of the first."""
     played = session(BOOK, 1, rounds=1, spots=SPOTS)
