@@ -24,6 +24,7 @@ from models.events import (
     PlayerLeft,
     PlayerSeated,
     ShoeStarted,
+    TrayCounted,
 )
 from models.judgements import Review, RoundResult
 from models.rulebook import Rulebook
@@ -285,8 +286,11 @@ class Weighing:
 
     def _settled(self, story: Sequence[AnyFact]) -> "_Settled":
         """Settle a story by the engine, once for all that state the same."""
-        # Who sits where, people enter between rounds, too: of one round alone it says nothing.
-        story = [fact for fact in story if not isinstance(fact, PlayerSeated | PlayerLeft)]
+        # Who sits where, and what the tray holds, is entered between rounds, too: of one round
+        # alone it says nothing.
+        story = [
+            fact for fact in story if not isinstance(fact, PlayerSeated | PlayerLeft | TrayCounted)
+        ]
         key = tuple([_stated(fact) for fact in story])
         known = self._known.get(key)
         if known is not None:

@@ -8,6 +8,7 @@ from models.events import (
     PaymentMade,
     RoundClosed,
     RoundOpened,
+    TrayCounted,
     WagerPlaced,
 )
 from models.judgements import Review
@@ -52,6 +53,15 @@ def holes(record: list[AnyFact], **odds: float) -> Question:
 def test_what_settles_alike_need_not_be_known() -> None:
     record = played()
     assert weighing().answers(record, [holes(record, c8C=0.2)]) == ["alike"]
+
+
+def test_a_count_of_the_tray_is_no_mistake_of_another_story() -> None:
+    record = [*played(), TrayCounted(amount=500_000)]
+    weigh = weighing()
+    for paid in (1000, 500, 1000):
+        story = [*played(paid), TrayCounted(amount=500_000)]
+        codes = {code for code, _, _ in weigh.outcome(story, record).mistakes}
+        assert codes == (set() if paid == 1000 else {"wrong_payout"})
 
 
 def test_a_story_that_wants_a_wrong_payout_gives_way_to_one_that_wants_none() -> None:
