@@ -4,12 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TypeAlias
 
 import msgspec
 
+from models.cards import Card
 from models.judgements import HandResult, RoundResult, SpotResult, Violation
 from models.places import hand_name
 from server.house.wording import cards_text
+from settlement.reconcile.sightings import same
+
+_Cards: TypeAlias = tuple[Card | None, ...]
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -73,8 +78,8 @@ def _compare(number: int, truth: RoundResult | None, found: RoundResult | None) 
 
 
 def _dealer(truth: RoundResult, found: RoundResult) -> Iterator[str]:
-    yield from _changed("dealer cards", truth.dealer.cards, found.dealer.cards)
-    yield from _changed("dealer burned", truth.dealer.burned, found.dealer.burned)
+    yield from _other_cards("dealer cards", truth.dealer.cards, found.dealer.cards)
+    yield from _other_cards("dealer burned", truth.dealer.burned, found.dealer.burned)
     yield from _changed("dealer outcome", truth.dealer.outcome, found.dealer.outcome)
 
 
@@ -97,8 +102,10 @@ def _hands(name: str, truth: Sequence[HandResult], found: Sequence[HandResult]) 
         if real is None or settled is None:
             yield f"{hand} {'was not played' if real is None else 'is missing'}"
             continue
-        for field in ("hand", "cards", "burned", "stake", "outcome", "net"):
+        for field in ("hand", "stake", "outcome", "net"):
             yield from _changed(f"{hand} {field}", getattr(real, field), getattr(settled, field))
+        yield from _other_cards(f"{hand} cards", real.cards, settled.cards)
+        yield from _other_cards(f"{hand} burned", real.burned, settled.burned)
 
 
 def _violations(truth: Sequence[Violation], found: Sequence[Violation]) -> Iterator[str]:
@@ -114,6 +121,16 @@ def _where(key: tuple[str, int | None, int | None]) -> str:
         "" if spot is None else f" at spot {spot}" + ("" if hand is None else f" {hand_name(hand)}")
     )
     return f"{code}{place}"
+
+
+def _other_cards(what: str, real: _Cards, settled: _Cards) -> Iterator[str]:
+    """Describe cards that differ: one stated by its rank, its suit in doubt, fits any suit."""
+    if len(real) != len(settled) or not all(map(_fits, real, settled)):
+        yield from _changed(what, real, settled)
+
+
+def _fits(real: Card | None, settled: Card | None) -> bool:
+    return real is settled or (real is not None and settled is not None and same(real, settled))
 
 
 def _changed(what: str, real: object, settled: object) -> Iterator[str]:

@@ -1,5 +1,6 @@
 from msgspec.structs import replace
 
+from models.cards import Card
 from server.table.comparison import compare_sessions, differences, tally
 from tests.server.samples import (
     BLACKJACK_AND_INSURANCE,
@@ -26,6 +27,16 @@ def test_another_card_makes_a_round_wrong_and_is_named() -> None:
     (one,) = compare_sessions([DEALER_OVERDREW], [replace(DEALER_OVERDREW, dealer=dealer)])
     assert one.verdict == "wrong"
     assert one.differences == ("dealer cards: 10♠ 7♥ in truth, 10♠ 6♥ settled",)
+
+
+def test_a_card_stated_by_its_rank_fits_every_suit_of_it() -> None:
+    rank_alone = replace(DEALER_OVERDREW.dealer, cards=(Card("T?"), Card("7H")))
+    (one,) = compare_sessions([DEALER_OVERDREW], [replace(DEALER_OVERDREW, dealer=rank_alone)])
+    assert one.verdict == "exact"
+    unread = replace(DEALER_OVERDREW.dealer, cards=(None, Card("7H")))
+    assert differences(DEALER_OVERDREW, replace(DEALER_OVERDREW, dealer=unread)) == (
+        "dealer cards: 10♠ 7♥ in truth, ?? 7♥ settled",
+    )
 
 
 def test_another_stake_net_or_insurance_is_a_difference() -> None:
