@@ -101,13 +101,8 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
     delta = change.total - before
     if hand.taken_at:
         return _of_taken(story, hand, change, delta)
-    if hand.paid >= 0:
-        if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
-            # Its player bets anew only where all these cards were taken up unseen.
-            lying = sum(card.where == "felt" for card in (*hand.cards, *story.dealer))
-            anew = Meaning(lying * log(GOES_UNSEEN), "idle")
-            return [Meaning(log(PAID_TWICE), "payment"), anew]
-        return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
+    if hand.paid >= 0 or (hand.left_alone and delta > 0):
+        return _of_settled(story, hand, change, delta)
     if story.over_at and delta < 0:
         # The dealer's own cards are gone, and nobody saw this hand's cards go yet.
         return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "left alone")]
@@ -132,6 +127,17 @@ def _of_taken(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Me
         # The dealer takes what was lost, or the player his own of a push.
         return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "idle")]
     return [Meaning(0.0, "payment" if left and at_once else "idle")]
+
+
+def _of_settled(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:
+    """Return what a change may mean on a hand that was paid, or whose player took his wager."""
+    if hand.paid < 0:
+        return [Meaning(0.0, "idle"), Meaning(log(PAID_TWICE), "payment")]
+    if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
+        # Its player bets anew only where all these cards were taken up unseen.
+        lying = sum(card.where == "felt" for card in (*hand.cards, *story.dealer))
+        return [Meaning(log(PAID_TWICE), "payment"), Meaning(lying * log(GOES_UNSEEN), "idle")]
+    return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
 
 
 def _by_other_face(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:

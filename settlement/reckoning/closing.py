@@ -37,10 +37,18 @@ LASTING: Final = 0.05
 """The share of a camera's errors that last from one look to the next, where no shoe tells of them.
 Chosen: on films no error lasted (0 of 533 second looks)."""
 
-_OF_ORDER: Final = frozenset(
-    {"deal_order", "spot_skipped", "player_turn_order", "split_hand_order", "hole_card_exposed"}
+_OF_DEALING: Final = frozenset(
+    {
+        "deal_face",
+        "deal_order",
+        "hole_card_exposed",
+        "player_turn_order",
+        "split_hand_order",
+        "spot_skipped",
+    }
 )
-"""Mistakes of whose turn it was: a card that nobody timed looks like one."""
+"""Mistakes of whose turn it was, and of which side a card showed: one that nobody timed, or saw,
+looks like one."""
 
 _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
@@ -89,6 +97,7 @@ class Closing:
         found += self._stories(over, others, record)
         found += self._unlikely(record)
         found += self._untimed(over, record) if story.shoe else ()
+        found += self._stated_late(record)
         found += self._unread(over, record)
         if not any(card.announced for card in over.cards):
             found += self._missed(record, story.pace_ns, cameras)
@@ -254,7 +263,8 @@ class Closing:
             facts = other.facts
             outcome = self._weighing.outcome(facts, record)
             odds = exp(min(50.0, self._likely(other.evidence, outcome, other.wrong) - own))
-            if paid and not _final(outcome):
+            acquits = stated.mistakes and not (outcome.mistakes or other.wrong)
+            if paid and not _final(outcome) and not acquits:
                 odds *= MISTAKE
             if outcome.money != stated.money:
                 wrong += odds
@@ -334,7 +344,7 @@ class Closing:
         return [Asked(review, settles_alike=False)]
 
     def _untimed(self, over: Closed, record: Sequence[AnyFact]) -> Iterator[Asked]:
-        """Ask about a mistake of order that rests on a card which no sensor timed, or placed.
+        """Ask about a mistake of dealing that rests on a card which no sensor timed, or placed.
 
         Where a shoe tells when the cards left it, that is one of which it did not tell. A card
         that nobody saw on the felt may have gone to anybody.
@@ -346,11 +356,27 @@ class Closing:
             beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
             doubted = unplaced + [card for card in untimed if card.to in beside]
             seqs = {seq for card in doubted for seq in card.seqs}
-            if code in _OF_ORDER and seqs:
+            if code in _OF_DEALING and seqs:
                 where = "" if spot is None else f" at spot {spot}"
                 what = f"{code}{where} may be a card that a sensor missed, misread or saw late"
                 review = Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
                 yield Asked(review, settles_alike=False)
+
+    def _stated_late(self, record: Sequence[AnyFact]) -> Iterator[Asked]:
+        """Ask about a mistake that is none where each card is taken in when it was dealt.
+
+        A card that was hidden for long is stated after others that were dealt later.
+        """
+        in_time = _in_time(record)
+        if in_time == list(record):
+            return
+        otherwise = self._weighing.mistakes(in_time)
+        for code, spot in self._weighing.mistakes(record):
+            if (code, spot) in otherwise:
+                continue
+            where = "" if spot is None else f" at spot {spot}"
+            what = f"{code}{where} is none by when the cards were dealt"
+            yield Asked(Review(what, (), record[-1].evidence), settles_alike=False)
 
     def _likely(self, evidence: float, outcome: Outcome, wrong: int) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds.
@@ -403,6 +429,17 @@ def _of_another_face(
         if what not in asked:
             names = (str(dealt.card), str(shown.card))
             yield Asked(Review(what, names, card.seqs), settles_alike=False)
+
+
+def _in_time(record: Sequence[AnyFact]) -> list[AnyFact]:
+    """Return the facts of a round with each card dealt where it is in time."""
+    found: list[AnyFact] = []
+    for fact in record:
+        place, dealt_at = len(found), fact.at or 0
+        while isinstance(fact, CardDealt) and place and (found[place - 1].at or 0) > dealt_at:
+            place -= 1
+        found.insert(place, fact)
+    return found
 
 
 def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:

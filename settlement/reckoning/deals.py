@@ -13,6 +13,7 @@ from settlement.reckoning.grammar import (
     hidden,
     turn_ended,
     unread,
+    unread_left_at,
     unseen_ways,
 )
 from settlement.reckoning.in_play import InPlay
@@ -107,15 +108,24 @@ class Deals:
         if unread(story):
             further = max(0, story.cameras.watching(look.place, look.at - _AT_WORK_NS) - 1)
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
-            left_at = story.dealt_at if unread(story) else look.at
+            lain_ns = 0
             if claim.draw is not None:
-                left_at = claim.draw.at
-            lain_ns = look.at - left_at
+                lain_ns = look.at - claim.draw.at
+            elif unread(story):
+                lain_ns = unread_left_at(story, look.at) - story.dealt_at
             at = look.at if claim.at is None and not story.shoe else claim.at
             card = None if look.reading is None else look.reading.likeliest
             if claim.draw is not None and claim.draw.card is not None:
                 card = claim.draw.card
-            coming = Coming(look.face, at, claim.skipped, lain_ns, card=card, further=further)
+            coming = Coming(
+                look.face,
+                at,
+                claim.skipped,
+                lain_ns,
+                step_ns=_step_ns(story, look, claim),
+                card=card,
+                further=further,
+            )
             for draw in draws(story, owner, coming, order, self._rules):
                 odds = draw.evidence + draw.mistakes + claim.evidence + claim.mistakes
                 if odds < least:
@@ -186,6 +196,18 @@ class Deals:
                     draw=claim.draw,
                     skipped=claim.skipped,
                 )
+
+
+def _step_ns(story: Story, look: Look, claim: Claim) -> int | None:
+    """Return how long after the card before it one came; ``None`` where that is not known."""
+    if unread(story):
+        return unread_left_at(story, look.at) - story.dealt_at
+    if claim.draw is None or not claim.draw.timed:
+        return None
+    times = [card.at for card in story.cards()]
+    times += [draw.at for draw in story.supply.drawn if draw.certain]
+    before = [at for at in times if at < claim.draw.at]
+    return claim.draw.at - max(before) if before else None
 
 
 def _in_its_turn(

@@ -25,7 +25,7 @@ from settlement.reckoning.odds import (
     STOOD_UNSEEN,
 )
 from settlement.reckoning.story import Story
-from settlement.reconcile.timing import BETWEEN_CARDS_NS, SECOND
+from settlement.reconcile.timing import BETWEEN_CARDS_NS, CARRY_NS, SECOND
 
 TURNED_NS: Final = 3 * SECOND // 2
 """A card that was dealt face down is turned up no sooner than this after it was dealt."""
@@ -66,6 +66,11 @@ def face_in_deal(story: Story, to: Dealt, rules: Rulebook, ahead: int = 0) -> Fa
 def unread(story: Story) -> bool:
     """Return whether no shoe reads the cards: they come from a hand, or nobody hears the reader."""
     return not story.shoe or story.supply.disconnected
+
+
+def unread_left_at(story: Story, seen_at: int) -> int:
+    """Return when a card that no shoe read left it, or the dealer's hand, by when it was seen."""
+    return seen_at - CARRY_NS if story.shoe else seen_at
 
 
 def hidden(story: Story, further: int = 0) -> float:
@@ -150,6 +155,8 @@ class Coming:
         skipped: cards that left the shoe before it and are on their way.
         lain_ns: how long ago it left the shoe, as it is first seen; of a card from the dealer's
             hand, how long after the last card it is first seen.
+        step_ns: how long after the card before it left the shoe, or of a card from the dealer's
+            hand was first seen; ``None`` where it is not known.
         card: what it is, where the shoe or a look tells.
         further: how many cameras beside one look where it lies.
     """
@@ -161,10 +168,12 @@ class Coming:
         skipped: int = 0,
         lain_ns: int = 0,
         *,
+        step_ns: int | None = None,
         card: Card | None = None,
         further: int = 0,
     ) -> None:
         self.face, self.at, self.skipped, self.lain_ns = face, at, skipped, lain_ns
+        self.step_ns = step_ns
         self.card, self.further = card, further
 
 
@@ -205,7 +214,10 @@ def _in_deal(
     face = face_in_deal(story, to, rules, ahead)
     wrong = log(MISTAKE) if face != coming.face else 0.0
     unseen_before = before * hidden(story, coming.further)
-    evidence = unseen_before + _in_rhythm(story, coming, before)
+    at_once = _in_rhythm(story, coming, 0)
+    # A shoe tells of every card that it reads when it came: only those beside it are to be weighed.
+    usual = 0.0 if unread(story) else at_once
+    evidence = unseen_before + _in_rhythm(story, coming, before) - usual
     found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
     if wrong and coming.face == "up" and coming.lain_ns > TURNED_NS:
         # It lay face down, nobody saw it, and it was turned up in its turn.
@@ -218,22 +230,24 @@ def _in_deal(
             for unseen in unseen_ways(coming.skipped, before)
         ]
     if before:
-        passing = Draw(0.0, wrong + log(MISTAKE))
+        passing = Draw(at_once - usual, wrong + log(MISTAKE))
         passing.passed = tuple(order[coming.skipped : coming.skipped + before])
         found.append(passing)
     return found
 
 
 def _in_rhythm(story: Story, coming: Coming, before: int) -> float:
-    """Return how likely a card of the deal comes so long after the last one that was seen.
+    """Return how likely a card of the deal comes so long after the last one, with others between.
 
-    Cards that nobody saw take their time too. A card seems to come early only after one that was
-    seen late, by every camera. A shoe tells itself when a card left it.
+    Cards that nobody saw or read take their time too. A card from the dealer's hand seems to come
+    early only after one that was seen late, by every camera.
     """
-    if story.shoe or not story.pace_ns:
+    if not story.pace_ns or coming.step_ns is None:
         return 0.0
-    steps = max(coming.lain_ns, 1) / ((before + 1) * story.pace_ns)
-    least = OUT_OF_STEP * (HIDDEN_TO_ANOTHER**coming.further if steps < 1.0 else 1.0)
+    steps = max(coming.step_ns, 1) / ((before + 1) * story.pace_ns)
+    least = OUT_OF_STEP
+    if unread(story) and steps < 1.0:
+        least *= HIDDEN_TO_ANOTHER**coming.further
     return log(max(least, exp(-0.5 * (log(steps) / RHYTHM_SPREAD) ** 2)))
 
 
@@ -251,12 +265,17 @@ def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> lis
     return [own.copy(late, 0.0) for hand in hands for own in _comes(story, hand, coming)]
 
 
+def soonest_ns(story: Story) -> int:
+    """Return how soon after one card another can come: three deviations of the dealer's rhythm."""
+    return max(BETWEEN_CARDS_NS, int(story.pace_ns * exp(-3 * RHYTHM_SPREAD)))
+
+
 def _seen_late(story: Story, coming: Coming) -> float:
     """Return how likely a card is first seen so soon after the last one.
 
     No hand lays two cards so fast: it lay there before, and was hidden.
     """
-    if not unread(story) or coming.lain_ns >= BETWEEN_CARDS_NS:
+    if not unread(story) or coming.lain_ns >= soonest_ns(story):
         return 0.0
     return hidden(story, coming.further)
 
@@ -312,13 +331,14 @@ def _serving(story: Story, draw: Draw, owed: tuple[Hand, ...]) -> list[Draw]:
 
 
 def turn_ended(story: Story, hand: Hand) -> int | None:
-    """Return when a hand stood, or others got cards or doubled after it; ``None`` if not yet."""
+    """Return when a hand stood, or others were played after it; ``None`` if not yet."""
     ends = [story.revealed_at] if story.revealed else []
     ends += [hand.stood_at] if hand.stood_at else []
     for later in story.all_hands():
         if (later.spot, later.number) > (hand.spot, hand.number):
             ends += [card.at for card in later.cards[1 if later.of_split else 2 :]]
             ends += [story.laid_at(later)] if later.doubled else []
+            ends += [later.split_at] if later.of_split and later.spot != hand.spot else []
     return min(ends, default=None)
 
 

@@ -131,6 +131,8 @@ class Hand:
         self.of_split = False
         self.split_from = number
         """The hand of which it was split."""
+        self.split_at = 0
+        """When it was last split; 0 where it was not."""
         self.over = False
         """Surrendered or paid even money."""
         self.over_at = 0
@@ -159,7 +161,7 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
-        other.split_from = self.split_from
+        other.split_from, other.split_at = self.split_from, self.split_at
         other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double

@@ -286,6 +286,7 @@ class Story(CardFacts):
         moved.number = new.number
         new.cards.append(moved)
         new.of_split = hand.of_split = True
+        new.split_at = hand.split_at = fact.at or 0
         own.append(new)
         hold_ns = LATE_ENTRY_NS if fact.manner is None else ENTRY_HOLD_NS
         self.state(fact, (fact.at or 0) + (UNSEEN_HOLD_NS if unseen else hold_ns))

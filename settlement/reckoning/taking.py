@@ -9,7 +9,9 @@ from models.rulebook import Rulebook
 from settlement.reckoning.grammar import (
     due_in_deal,
     face_in_deal,
+    soonest_ns,
     unread,
+    unread_left_at,
 )
 from settlement.reckoning.holds import UNSEEN_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
@@ -22,7 +24,6 @@ from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
-from settlement.reconcile.timing import BETWEEN_CARDS_NS, CARRY_NS
 
 
 class Taking:
@@ -122,7 +123,7 @@ class Taking:
         if look.face == "up":
             self._reads(story, card, look, first=first)
         if turned:
-            self._turns(story, card, look, published)
+            self._turns(story, card, look, published, first=first)
         if first and look.face == "down":
             self._state_dealt(story, card, published)
         story.restate(card, look.at, published)
@@ -144,11 +145,13 @@ class Taking:
         ):
             story.distrust(card)
 
-    def _turns(self, story: Story, card: InPlay, look: Look, published: int) -> None:
+    def _turns(
+        self, story: Story, card: InPlay, look: Look, published: int, *, first: bool
+    ) -> None:
         """A card was turned up; where nobody saw it, before the dealer settled by it."""
         self._in_its_place(story, card, look)
         at = look.at
-        if card.to == "dealer" and look.seen.change == "read":
+        if card.to == "dealer" and (first or look.seen.change == "read"):
             story.turned_unseen = True
             at = min(at, story.settled_from() - 1)
         story.expose(card, at, look.seqs, published)
@@ -230,7 +233,7 @@ def _left_at(story: Story, option: Option, look: Look) -> int:
         return option.draw.left_at(look.at)
     if option.left_at is not None:
         return option.left_at
-    at = look.at - CARRY_NS if story.shoe else look.at
-    if unread(story) and 0 <= story.dealt_at - at < BETWEEN_CARDS_NS:
+    at = unread_left_at(story, look.at)
+    if unread(story) and 0 <= story.dealt_at - at < soonest_ns(story):
         return story.dealt_at + 1
     return at

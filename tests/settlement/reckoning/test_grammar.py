@@ -102,3 +102,24 @@ def test_a_card_seen_late_came_before_its_player_stood(at: int, mistakes: int) -
     assert turn_ended(story, hand) == 7
     (draw,) = draws(story, 1, Coming("up", at, lain_ns=SECOND), [], RULES)
     assert round(draw.mistakes / log(MISTAKE)) == mistakes
+
+
+def test_a_spots_turn_ends_as_a_later_spot_splits() -> None:
+    story = split_pair("8S")
+    story.hands = {1: [Hand(1, 0)], 2: story.hands[1]}
+    for half in story.hands[2]:
+        half.spot, half.split_at = 2, 40
+    assert turn_ended(story, story.hands[1][0]) == 40
+    assert turn_ended(story, story.hands[2][0]) is None
+
+
+def test_chips_beside_cards_whose_player_took_his_wager_are_a_new_wager() -> None:
+    story = passed_over(1, 2)
+    story.passed = ()
+    story.open_round(1)
+    hand = Hand(1, 0)
+    hand.left_alone = True
+    story.hands, story.revealed, story.over_at = {1: [hand]}, True, 8
+    read = PlateRead(source="plate:1", at=10, spot=1, circle="0", amount=2_000, raw="")
+    likeliest = max(meanings(story, Change(read), RULES), key=lambda one: one.evidence)
+    assert likeliest.means == "idle"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import msgspec
+import pytest
 
 from models.events import AnyObservation, CardGone, CardSighted, HoleCardChecked, RoundOpened
 from models.judgements import ReviewRaised
@@ -107,13 +108,18 @@ def test_a_hit_missed_by_the_shoe_and_seen_late_came_in_its_spots_turn() -> None
     assert scene.reviews() == NOBODY_ASKED
 
 
-def test_a_hole_card_first_seen_when_it_is_up_was_dealt_face_down() -> None:
+@pytest.mark.parametrize("taken_first", [False, True])
+def test_a_hole_card_first_seen_when_it_is_up_was_dealt_face_down(*, taken_first: bool) -> None:
+    """Be it seen after the dealer took a wager by it."""
     scene = Scene().chips(1, 0, 1000).deal(1, "KD").deal("dealer", "TD").deal(1, "8S")
     scene.deal("dealer", "AD", face="down", camera=UNSEEN).wait(1_000)
     scene.enter(HoleCardChecked(blackjack=True)).wait(600)
+    if taken_first:
+        scene.chips(1, 0, -1000)
     scene.sight(90, dealer_card(1), "up", {"AD": 0.9995})
-    scene.wait(900).chips(1, 0, -1000).take(1)
-    scene._lying["dealer", 0][1] = (90, dealer_card(1))
+    if not taken_first:
+        scene.wait(900).chips(1, 0, -1000)
+    scene.take(1)._lying["dealer", 0][1] = (90, dealer_card(1))
     scene.take("dealer").wait(15_000)
     assert "card_dealt to=dealer card=AD face=down" in dealt(scene)
     assert scene.reviews() == NOBODY_ASKED
@@ -167,14 +173,38 @@ def test_who_sat_where_in_a_round_before_is_no_mistake_of_a_later_one() -> None:
     raise AssertionError("the session has fewer rounds")
 
 
+def test_a_mistake_of_order_by_when_cards_were_stated_alone_is_asked_about() -> None:
+    """A pair was split three times, and one half's second card was hidden for five seconds."""
+    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=False, show=False)
+    told = heard(5_100_003, plan)
+    table, last = Reckoning(told.rules, told.layout), 36
+    said = [one for at, report in told.spoilt for one in table.feed(report, at)]
+    asked = [one.review.what for one in said if isinstance(one, ReviewRaised) and one.round == last]
+    assert asked == ["split_hand_order at spot 1 is none by when the cards were dealt"]
+
+
 def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_question() -> None:
     """A shoe times the cards that it reads; this one it missed."""
     scene = two_spots().deal(1, "TS").deal(2, "9S").deal("dealer", "TD")
     missed(scene.deal(2, "TC", shoe=None)).deal(1, "9H").deal("dealer", "8C", face="down")
     settle_two(scene)
-    assert scene.reviews() == [
-        "deal_order at spot 2 may be a card that a sensor missed, misread or saw late"
-    ]
+    what = "deal_order at spot 2 may be a card that a sensor missed, misread or saw late"
+    assert what in scene.reviews()
+
+
+@pytest.mark.parametrize("by_both", [True, False])
+def test_the_shoes_times_tell_a_spot_passed_over_from_a_card_that_both_missed(
+    *, by_both: bool
+) -> None:
+    scene = two_spots().chips(3, 0, 1000).deal(1, "TS").deal(2, "9S")
+    if by_both:
+        missed(scene.deal(3, "4C", shoe=None, camera=UNSEEN))
+    scene.deal("dealer", "TD").deal(1, "9H").deal(2, "TH").deal(3, "KS")
+    scene.deal("dealer", "8C", face="down").wait(2_000).turn_hole("8C")
+    scene.chips(3, 0, -1000).take(3).chips(2, 0, 1000).take(2).chips(1, 0, 1000).take(1)
+    scene.take("dealer").wait(15_000)
+    asked = ["what happened cannot be told apart"] if by_both else NOBODY_ASKED
+    assert scene.reviews() == asked
 
 
 def test_a_face_that_was_stated_and_that_a_later_look_denies_is_asked_about() -> None:
