@@ -133,7 +133,7 @@ def _of_settled(story: Story, hand: Hand, change: Change, delta: Cents) -> list[
     """Return what a change may mean on a hand that was paid, or whose player took his wager."""
     if hand.paid < 0:
         return [Meaning(0.0, "idle"), Meaning(log(PAID_TWICE), "payment")]
-    if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
+    if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and hand.lies:
         # Its player bets anew only where all these cards were taken up unseen.
         lying = sum(card.where == "felt" for card in (*hand.cards, *story.dealer))
         return [Meaning(log(PAID_TWICE), "payment"), Meaning(lying * log(GOES_UNSEEN), "idle")]
@@ -155,11 +155,6 @@ def _by_other_face(story: Story, hand: Hand, change: Change, rules: Rulebook) ->
                 meaning.faces = ((card.ident, other[0]),)
                 found.append(meaning)
     return found
-
-
-def _lies(hand: Hand) -> bool:
-    """Return whether cards of a hand lie on the felt."""
-    return any(card.where == "felt" for card in hand.cards)
 
 
 class _Hidden:
@@ -315,6 +310,9 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
         hand = story.hand(change.spot, int(change.circle))
         assert hand is not None
         hand.left_alone = True
+        went = [card.gone_at for card in hand.cards if card.where == "off"]
+        if went:
+            story.pay(hand, 0, max(went), change.seqs, change.at + PAID_HOLD_NS)
     if delta:
         story.plates[change.key] = change.total
         story.since[change.key] = (change.at, change.seqs)

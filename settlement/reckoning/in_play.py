@@ -181,6 +181,11 @@ class Hand:
         return self.stood_at > 0
 
     @property
+    def lies(self) -> bool:
+        """Whether cards of it lie on the felt."""
+        return any(card.where == "felt" for card in self.cards)
+
+    @property
     def waits_for_second(self) -> bool:
         """Whether it is half of a pair that was split, and its second card has not come."""
         return self.of_split and len(self.cards) == 1

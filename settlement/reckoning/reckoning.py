@@ -366,7 +366,8 @@ class Reckoning:
             if at >= best.end or best.awaits_card_before(best.fact(at)):
                 return published
             over = bool(best.closed) and best.holds.get(best.closed[0].end, 0) <= self._now
-            if not over and best.holds.get(at, 0) > self._now:
+            held = best.holds.get(at, 0) > self._now
+            if not over and (held or best.awaits_settling_before(best.fact(at))):
                 return published
             if over:
                 best = self._chosen(best)

@@ -173,6 +173,20 @@ class Story(CardFacts):
         when = fact.at or 0
         return any(draw.certain and draw.earliest <= when for draw in self.supply.drawn)
 
+    def awaits_settling_before(self, fact: AnyFact) -> bool:
+        """Return whether a hand went before a payment to another, but for a card that lingers.
+
+        A push is known by its cards alone: stated after that payment, it would seem settled late.
+        """
+        if not isinstance(fact, PaymentMade) or not fact.amount:
+            return False
+        at = fact.at or 0
+        for hand in self.all_hands():
+            went = any(card.where == "off" and card.gone_at < at for card in hand.cards)
+            if went and hand.paid < 0 and hand.lies:
+                return True
+        return False
+
     def open_round(self, at: int) -> None:
         """Open a round with the wagers that lie there."""
         self.round += 1
@@ -325,7 +339,7 @@ class Story(CardFacts):
         hand = self.hand_of(card)
         if hand is None or hand.taken_at:
             return
-        if any(other.where == "felt" for other in hand.cards):
+        if hand.lies:
             return
         settled = hand.paid >= 0 or self.revealed or hand.settles_early
         if not settled or all(other.where == "unseen" for other in hand.cards):

@@ -194,11 +194,15 @@ class Scene:
             self._lying[spot, number] = [(track, where)]
         return self.wait(900)
 
-    def take(self, to: Dealt, hand: int = 0) -> Self:
-        """The cards of a hand are taken up."""
+    def take(self, to: Dealt, hand: int = 0, *, last_told_ms: int = 160) -> Self:
+        """The cards of a hand are taken up; of the last one the camera tells after so long."""
         self.wait(450)
-        for track, _ in self._lying.pop((to, hand)):
-            self._say(CardGone(source="camera:overhead", track=track, frame=0), after_ms=160)
+        lying = self._lying.pop((to, hand))
+        for told_ms, (track, _) in zip(
+            [*(160 for _ in lying[1:]), last_told_ms], lying, strict=True
+        ):
+            gone = CardGone(source="camera:overhead", track=track, frame=0)
+            self._say(gone, after_ms=told_ms, at_ms=160)
         return self.wait(120)
 
     def enter(self, fact: AnyFact, *, late_ms: int = 0) -> Self:

@@ -192,6 +192,16 @@ def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_qu
     assert what in scene.reviews()
 
 
+@pytest.mark.parametrize("last_told_ms", [160, 3_000, 30_000])
+def test_a_push_is_settled_as_its_first_card_goes(last_told_ms: int) -> None:
+    """The player takes his chips once the round is over, and the camera tells late of a card."""
+    scene = two_spots().deal_round("TS TH TD 9H 8D 8C", spots=(1, 2)).wait(2_000).turn_hole("8C")
+    scene.take(2, last_told_ms=last_told_ms).chips(1, 0, 1000).take(1).take("dealer")
+    scene.chips(2, 0, -1000).chips(1, 0, -2000).wait(40_000)
+    assert [line.split()[1] for line in scene.lines("payment_made")] == ["spot=2", "spot=1"]
+    assert scene.reviews() == NOBODY_ASKED
+
+
 @pytest.mark.parametrize("by_both", [True, False])
 def test_the_shoes_times_tell_a_spot_passed_over_from_a_card_that_both_missed(
     *, by_both: bool
