@@ -11,7 +11,7 @@ from settlement.reckoning.grammar import (
     hidden,
     owed_before,
 )
-from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.likeness import doubted_again, fresh, glimpsed, looks_alike, of_nothing
 from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
@@ -59,7 +59,7 @@ class Camera:
         meanings = self._meanings(story, look)
         if look.face == "down" or story.revealed:
             return meanings
-        if not owed_before(story, None, Coming("up")):
+        if not _owed(story, None):
             return meanings
         return [one for option in meanings for one in _with_cards_owed(story, option)]
 
@@ -200,7 +200,7 @@ def _with_cards_owed(story: Story, option: Option) -> list[Option]:
     card = story.card(option.ident) if option.kind in ("seen", "again") else None
     if card is None or card.face == "up":
         return [option]
-    owed = owed_before(story, story.hand_of(card), Coming("up"))
+    owed = _owed(story, story.hand_of(card))
     if not owed:
         return [option]
     came = Option(
@@ -215,6 +215,12 @@ def _with_cards_owed(story: Story, option: Option) -> list[Option]:
     else:
         option.evidence += log(TURNED_IN_DEAL)
     return [option, came]
+
+
+def _owed(story: Story, hand: Hand | None) -> tuple[Hand, ...]:
+    """Return the hands that lack a card before another acts, but for those on their way."""
+    on_way = sum(draw.certain for draw in story.supply.drawn)
+    return owed_before(story, hand, Coming("up", skipped=on_way))
 
 
 def _early(story: Story, card: InPlay) -> float:

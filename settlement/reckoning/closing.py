@@ -234,7 +234,7 @@ class Closing:
         held = Stated(stated, card.shoe_card, card.seqs, places)
         known = (self._clinging.most, self._clinging.least)
         if card.shoe_card is None and reading is not None:
-            alone = LASTING ** max(1, reading.looks - 1)
+            alone = max(LASTING ** max(1, reading.looks - 1), self._clinging.seen)
             known = (alone, alone)
         return of_face(held, reading, record, self._shoe, known)
 

@@ -142,7 +142,12 @@ class Clinging:
     @property
     def least(self) -> float:
         """That share, at best: none of them until one was seen to last."""
-        return max(_LEAST, self._lasted / (self._lasted + self._slips + 1))
+        return max(_LEAST, self.seen)
+
+    @property
+    def seen(self) -> float:
+        """The share that was seen to last; 0 until one was."""
+        return self._lasted / (self._lasted + self._slips + 1)
 
 
 def _cut_short(kept: dict[_Key, _Value]) -> None:

@@ -29,6 +29,15 @@ def whose(scene: Scene) -> list[str]:
     return [line.split()[1].removeprefix("to=") for line in dealt(scene)]
 
 
+def asked_of(seed: int, number: int, *, clinging: bool = False) -> list[str]:
+    """Return what is asked of a round of a session with the stated noise."""
+    told = heard(seed, Plan("kansas-shoe", Rates(), 50, 10, clinging=clinging, show=False))
+    table = Reckoning(told.rules, told.layout)
+    said = (one for at, report in told.spoilt for one in table.feed(report, at))
+    asked = (one for one in said if isinstance(one, ReviewRaised))
+    return [one.review.what for one in asked if one.round == number]
+
+
 def test_chips_beside_a_hit_under_an_arm_double_the_hand_of_three_cards() -> None:
     scene = Scene().chips(1, 0, 1000).deal_round("2D 9D 3H JS")
     scene.deal(1, "4D", seen_after_ms=3_400).chips(1, 0, 1000)
@@ -175,12 +184,9 @@ def test_who_sat_where_in_a_round_before_is_no_mistake_of_a_later_one() -> None:
 
 def test_a_mistake_of_order_by_when_cards_were_stated_alone_is_asked_about() -> None:
     """A pair was split three times, and one half's second card was hidden for five seconds."""
-    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=False, show=False)
-    told = heard(5_100_003, plan)
-    table, last = Reckoning(told.rules, told.layout), 36
-    said = [one for at, report in told.spoilt for one in table.feed(report, at)]
-    asked = [one.review.what for one in said if isinstance(one, ReviewRaised) and one.round == last]
-    assert asked == ["split_hand_order at spot 1 is none by when the cards were dealt"]
+    assert asked_of(5_100_003, 36) == [
+        "split_hand_order at spot 1 is none by when the cards were dealt"
+    ]
 
 
 def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_question() -> None:
@@ -190,6 +196,21 @@ def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_qu
     settle_two(scene)
     what = "deal_order at spot 2 may be a card that a sensor missed, misread or saw late"
     assert what in scene.reviews()
+
+
+def test_a_doubles_card_that_the_shoe_read_is_on_its_way_as_the_dealer_turns_his() -> None:
+    """It was never seen, so that nothing tells a double of three cards from a raised wager."""
+    scene = Scene().chips(1, 0, 1000).deal_round("2H 9C 3S KS").deal(1, "4C").chips(1, 0, 1000)
+    scene.deal(1, "TC", camera=UNSEEN).wait(2_000).turn_hole("KS").take(1).take("dealer")
+    scene.chips(1, 0, -2000).wait(15_000)
+    assert scene.reviews() == ["what happened cannot be told apart"]
+
+
+def test_a_card_that_the_camera_alone_read_is_doubted_as_its_errors_are_known_to_last() -> None:
+    """The shoe missed the dealer's deuce, and look after look the camera names the king."""
+    assert asked_of(6_200_282, 11, clinging=True) == [
+        "only the camera read KD, and the round's course speaks for another card"
+    ]
 
 
 @pytest.mark.parametrize("last_told_ms", [160, 3_000, 30_000])
