@@ -217,8 +217,10 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
     own = (hand.spot, hand.number)
     others = (other for other in story.all_hands() if (other.spot, other.number) != own)
     if hand.settles_early:
-        # A natural is paid its odds; other chips on it are as likely a wager as a wrong payment.
-        odd = natural(hand.faces[:2]) and delta > 0 and not _pays(before, delta, rules)
+        # A natural is paid its odds, and never taken before the dealer's hand is known; other chips
+        # on it are as likely a wager as a wrong payment.
+        is_natural = natural(hand.faces[:2]) and not hand.of_split
+        odd = is_natural and not (delta > 0 and _pays(before, delta, rules))
         wrong = log(MISTAKE) if odd and not hand.over else 0.0
         found.append(Meaning(log(0.9), "payment", mistakes=wrong))
     elif not (hand.done and all(other.done for other in others)):

@@ -95,7 +95,7 @@ class Closing:
         found += self._of_faces(over, record, shoe=story.shoe)
         found += _of_another_face(over, record, [one.review.what for one in found])
         found += self._stories(over, others, record)
-        found += self._unlikely(record)
+        found += self._unlikely(record, over.wrong)
         found += self._untimed(over, record) if story.shoe else ()
         found += self._stated_late(record)
         found += self._unread(over, record)
@@ -200,7 +200,7 @@ class Closing:
         return best
 
     def _of_first_round(self, story: Story) -> float:
-        facts, over = _round(story), story.closed[0]
+        facts, over = _in_time(_round(story)), story.closed[0]
         outcome = self._weighing.outcome(facts, facts)
         return self._likely(over.evidence, outcome, over.wrong)
 
@@ -245,7 +245,7 @@ class Closing:
 
         Where it settles alike and a card of the shoe goes elsewhere, nothing is held open.
         """
-        stated = self._weighing.outcome(record, record)
+        stated = self._weighing.outcome(_in_time(record), record)
         found: list[Rival] = []
         wrong = misjudged = alike = 0.0
         by_shoe = any(card.announced for card in over.cards)
@@ -261,7 +261,7 @@ class Closing:
                 break
             left -= other.most
             facts = other.facts
-            outcome = self._weighing.outcome(facts, record)
+            outcome = self._weighing.outcome(_in_time(facts), record)
             odds = exp(min(50.0, self._likely(other.evidence, outcome, other.wrong) - own))
             acquits = stated.mistakes and not (outcome.mistakes or other.wrong)
             if paid and not _final(outcome) and not acquits:
@@ -334,12 +334,17 @@ class Closing:
         apart = sum(one.odds for one in rivals if one.outcome.mistakes != stated.mistakes)
         return wrong > ASKED_FROM or apart > MISJUDGED_FROM
 
-    def _unlikely(self, record: Sequence[AnyFact]) -> list[Asked]:
-        """Ask about a round of several mistakes: it may have gone as no story has it."""
+    def _unlikely(self, record: Sequence[AnyFact], wrong: int) -> list[Asked]:
+        """Ask about a round of several mistakes: it may have gone as no story has it.
+
+        ``wrong`` is how many the story itself holds. One that is named may count twice there; some
+        no rule names.
+        """
         codes = sorted({code for code, _ in self._weighing.mistakes(record)})
-        if len(codes) < SEVERAL:
+        several = wrong if codes and wrong > len(codes) + 1 else len(codes)
+        if several < SEVERAL:
             return []
-        what = f"{len(codes)} mistakes in one round, which may be one that the sensors missed"
+        what = f"{several} mistakes in one round, which may be one that the sensors missed"
         review = Review(what, tuple(codes), record[-1].evidence)
         return [Asked(review, settles_alike=False)]
 

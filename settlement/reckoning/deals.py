@@ -26,6 +26,7 @@ from settlement.reckoning.odds import (
     HIDDEN_LONG_NS,
     HIDDEN_TO_ANOTHER,
     KEPT,
+    LONG_TO_ANOTHER,
     MISTAKE,
     TAKES_OVER,
     ZONE_MM2,
@@ -234,8 +235,9 @@ def _in_its_turn(
                 else:
                     others = story.cameras.watching(look.place, ended_at) - 1
                     long_ns = look.at - ended_at - HIDDEN_LONG_NS
-                    further = log(HIDDEN_LONG if long_ns > 0 else HIDDEN)
-                    further += max(0, others) * log(HIDDEN_TO_ANOTHER)
+                    long = long_ns > 0
+                    further = log(HIDDEN_LONG if long else HIDDEN)
+                    further += max(0, others) * log(LONG_TO_ANOTHER if long else HIDDEN_TO_ANOTHER)
                     further -= max(0, long_ns) / HIDDEN_FOR_NS
                 earlier = Claim(claim.evidence + further, None, on_way)
                 earlier.at = ended_at - 1

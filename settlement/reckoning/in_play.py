@@ -181,6 +181,12 @@ class Hand:
         return self.stood_at > 0
 
     @property
+    def is_pair(self) -> bool:
+        """Whether it is two cards of one rank, known to be."""
+        ranks = [face.rank for face in self.faces if face is not None]
+        return len(self.cards) == len(ranks) == 2 and ranks[0] == ranks[1]
+
+    @property
     def lies(self) -> bool:
         """Whether cards of it lie on the felt."""
         return any(card.where == "felt" for card in self.cards)

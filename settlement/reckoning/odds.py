@@ -65,6 +65,10 @@ HIDDEN_FOR_NS: Final = 800_000_000
 HIDDEN_TO_ANOTHER: Final = 0.3
 """An arm that hides a card from one camera hides it from another one, too. Chosen."""
 
+LONG_TO_ANOTHER: Final = 0.005
+"""An arm that hides a card for more than ``HIDDEN_LONG_NS`` hides it from another camera until the
+same moment, too. Chosen: cameras look from different sides, past an arm at different times."""
+
 MISSED: Final = 0.01
 """A card that lies in view is never seen where it lies."""
 

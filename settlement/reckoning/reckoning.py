@@ -160,8 +160,9 @@ class Reckoning:
         self._now = max(self._now, now_ns)
         self._of_cameras(self._cameras.due(self._now))
         self._lapse()
-        for story in self._stories:
-            story.close_if_over(self._now)
+        closed = [story.close_if_over(self._now) for story in self._stories]
+        if any(closed):
+            self._prune()
         return tuple(self._publish())
 
     def finish(self) -> tuple[Published, ...]:

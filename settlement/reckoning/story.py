@@ -330,8 +330,16 @@ class Story(CardFacts):
             for card in hand.cards[:1]
             if hand.of_split and hand.paid < 0 and card.place is not None
         ]
+        # So does which of a pair is which, before it is split.
+        pairs = [
+            (card.ident, card.card)
+            for hand in self.all_hands()
+            for card in hand.cards
+            if hand.is_pair and hand.paid < 0
+        ]
         drawn = tuple(self.supply.drawn)
-        return (self.end, self.over_at, tuple(map(gist, facts)), drawn, cards, tuple(apart))
+        stated = tuple(map(gist, facts))
+        return (self.end, self.over_at, stated, drawn, cards, tuple(apart), tuple(pairs))
 
     def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
         """See that a card is off the felt."""
@@ -354,13 +362,18 @@ class Story(CardFacts):
         if hand.paid < 0 and lie_there:
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
 
-    def close_if_over(self, now_ns: int) -> None:
-        """Close the round once all cards are off the felt, or would have been seen to go by now."""
+    def close_if_over(self, now_ns: int) -> bool:
+        """Close the round once all cards are off the felt, or would have been seen to go by now.
+
+        Returns whether it did: then the story weighs less by the cards that lie there.
+        """
         if not self.over_at or any(draw.at < self.over_at for draw in self.supply.drawn):
-            return
+            return False
         lying = any(card.where == "felt" for card in self.cards())
-        if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
-            self.close_round(self.over_at, self.over_seqs)
+        if lying and now_ns - self.over_at <= CLOSE_HOLD_NS:
+            return False
+        self.close_round(self.over_at, self.over_seqs)
+        return True
 
     def end_session(self) -> None:
         """Weigh that the session ends in the middle of a round."""

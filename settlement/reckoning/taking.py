@@ -9,6 +9,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning.grammar import (
     due_in_deal,
     face_in_deal,
+    hidden,
     soonest_ns,
     unread,
     unread_left_at,
@@ -63,7 +64,7 @@ class Taking:
             found = story.card(option.ident)
             assert found is not None
             card = found
-            _serve_unseen(story, option, look.at)
+            self._serve_unseen(story, option, look.at)
         self._lies(story, card, look, published)
 
     def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
@@ -72,7 +73,7 @@ class Taking:
         if not story.in_play:
             story.open_round(at)
         self._deal_unseen(story, option, at)
-        _serve_unseen(story, option, look.at)
+        self._serve_unseen(story, option, look.at)
         if option.turned:
             story.turn_unseen(at - 1)
         face: Face = "down" if option.since else look.face
@@ -88,10 +89,31 @@ class Taking:
         """Deal the cards due before one that nobody saw or read, each before the next in turn."""
         order = due_in_deal(story, self._rules)
         on_way = [draw.at for draw in story.supply.drawn if draw.certain][: option.skipped]
+        steps = _steps(story, len(option.unseen), at)
         for before, place in enumerate(option.unseen):
             later = on_way[place - before] if place - before < len(on_way) else at
             to = order[place]
-            story.deal(to, 0, face_in_deal(story, to, self._rules), min(later, at) - 1)
+            came_at = min(steps[before], min(later, at) - 1)
+            story.deal(to, 0, face_in_deal(story, to, self._rules), came_at)
+
+    def _serve_unseen(self, story: Story, option: Option, now_ns: int) -> None:
+        """Deal the cards that were owed to hands before, and that nobody saw, each in its turn."""
+        for spot, number in option.served:
+            own = story.hands[spot]
+            since = [story.laid_at(hand) for hand in own]
+            since += [card.at for hand in own for card in hand.cards]
+            at = min(max(since), now_ns - 1) + 1
+            if unread(story):
+                self._end_deal_unseen(story, at)
+            card = story.deal(spot, number, "up", at)
+            story.holds[card.dealt] = now_ns + UNSEEN_HOLD_NS
+
+    def _end_deal_unseen(self, story: Story, at: int) -> None:
+        """Deal the cards still due in the initial deal, which nobody saw, before a later one."""
+        due = due_in_deal(story, self._rules)
+        for to, came_at in zip(due, _steps(story, len(due), at), strict=True):
+            story.weigh("camera", hidden(story))
+            story.deal(to, 0, face_in_deal(story, to, self._rules), came_at)
 
     def _aside(self, story: Story, draw: Draw, look: Look) -> None:
         """A card of the shoe went to the discard rack."""
@@ -150,7 +172,7 @@ class Taking:
     ) -> None:
         """A card was turned up; where nobody saw it, before the dealer settled by it."""
         self._in_its_place(story, card, look)
-        at = look.at
+        at = _after_the_last(story, look.at)
         if card.to == "dealer" and (first or look.seen.change == "read"):
             story.turned_unseen = True
             at = min(at, story.settled_from() - 1)
@@ -167,16 +189,27 @@ class Taking:
         story.asks.append(Review(what, names, look.seqs))
 
     def _in_its_place(self, story: Story, card: InPlay, look: Look) -> None:
-        """A card turned up where its neighbour was dealt is that neighbour."""
+        """A card turned up where its neighbour was dealt is that neighbour.
+
+        So are both of a pair, though the first was seen amiss: which is which decides how the
+        halves are called once it is split.
+        """
         hand = story.hand_of(card)
         if hand is None or card.dealt_place is None:
             return
         own = apart_mm(card.dealt_place, look.place)
         for other in hand.cards:
-            unlike = other is card or other.face == "up" or other.reading is not None
-            if unlike or other.dealt_place is None:
+            if other is card or other.dealt_place is None:
                 continue
-            if apart_mm(other.dealt_place, look.place) < own - SAME_PLACE_MM:
+            gained = own - apart_mm(other.dealt_place, look.place)
+            if other.face == "up" or other.reading is not None:
+                if other.card is None or look.reading is None or other.place is None:
+                    continue
+                if other.card.rank != look.reading.likeliest.rank:
+                    continue
+                gained += apart_mm(other.dealt_place, other.place)
+                gained -= apart_mm(card.dealt_place, other.place)
+            if gained > SAME_PLACE_MM:
                 story.swap(card, other)
                 return
 
@@ -213,14 +246,14 @@ class Taking:
         )
 
 
-def _serve_unseen(story: Story, option: Option, now_ns: int) -> None:
-    """Deal the cards that were owed to hands before, and that nobody saw, each in its turn."""
-    for spot, number in option.served:
-        own = story.hands[spot]
-        since = [story.laid_at(hand) for hand in own]
-        since += [card.at for hand in own for card in hand.cards]
-        card = story.deal(spot, number, "up", min(max(since), now_ns - 1) + 1)
-        story.holds[card.dealt] = now_ns + UNSEEN_HOLD_NS
+def _steps(story: Story, number: int, at: int) -> list[int]:
+    """Return when so many cards came that no shoe read, before something that happened ``at``.
+
+    Each came one step after the one before, where the dealer's pace is known.
+    """
+    if not (unread(story) and story.pace_ns and story.cards()):
+        return [at - 1] * number
+    return [min(story.dealt_at + step * story.pace_ns, at - 1) for step in range(1, number + 1)]
 
 
 def _left_at(story: Story, option: Option, look: Look) -> int:
@@ -233,7 +266,11 @@ def _left_at(story: Story, option: Option, look: Look) -> int:
         return option.draw.left_at(look.at)
     if option.left_at is not None:
         return option.left_at
-    at = unread_left_at(story, look.at)
+    return _after_the_last(story, unread_left_at(story, look.at))
+
+
+def _after_the_last(story: Story, at: int) -> int:
+    """Return when something happened that comes after the last card dealt, by the story."""
     if unread(story) and 0 <= story.dealt_at - at < soonest_ns(story):
         return story.dealt_at + 1
     return at

@@ -123,3 +123,17 @@ def test_chips_beside_cards_whose_player_took_his_wager_are_a_new_wager() -> Non
     read = PlateRead(source="plate:1", at=10, spot=1, circle="0", amount=2_000, raw="")
     likeliest = max(meanings(story, Change(read), RULES), key=lambda one: one.evidence)
     assert likeliest.means == "idle"
+
+
+def test_the_wager_of_a_natural_is_not_taken_before_the_dealer_has_shown_his_hand() -> None:
+    story = passed_over(1, 2)
+    story.passed = ()
+    hand = story.hands[1][0]
+    for card, face in zip(hand.cards, ("AS", "JD"), strict=True):
+        card.face, card.shoe_card = "up", Card(face)
+    story.open_round(1)
+    story.staked = (1,)
+    story.hands = {1: [hand]}
+    story.plates[1, "0"] = 2_000
+    read = PlateRead(source="plate:1", at=10, spot=1, circle="0", amount=0, raw="")
+    assert all(one.mistakes for one in meanings(story, Change(read), RULES))
