@@ -95,6 +95,7 @@ class CardFacts(Record):
                 own.append(Hand(to, len(own)))
             hand = own[number]
             hand.cards.append(card)
+            hand.cards.sort(key=_in_turn)
             hand.owed = False
             if hand.taken_at <= at:
                 hand.taken_at = 0
@@ -261,5 +262,6 @@ def _sure(card: InPlay) -> float | None:
     return card.sure
 
 
-def _in_turn(card: InPlay) -> int:
-    return card.ident
+def _in_turn(card: InPlay) -> tuple[int, int]:
+    """A card that nobody saw for long was dealt before others that are known longer."""
+    return card.at, card.ident

@@ -18,7 +18,13 @@ from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.missed import with_a_card_more
-from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
+from settlement.reckoning.odds import (
+    ASKED_FROM,
+    MISJUDGED_FROM,
+    MISSED_FACE,
+    MISTAKE,
+    SHOE_MISSED,
+)
 from settlement.reckoning.record import gist
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.clinging import Clinging
@@ -99,8 +105,8 @@ class Closing:
         found += self._untimed(over, record) if story.shoe else ()
         found += self._stated_late(record)
         found += self._unread(over, record)
-        if not any(card.announced for card in over.cards):
-            found += self._missed(record, story.pace_ns, cameras)
+        by_shoe = any(card.announced for card in over.cards)
+        found += self._missed(record, story.pace_ns, cameras, by_shoe=by_shoe)
         evidence = record[-1].evidence
         for hand in over.hands:
             if not hand.taken_at and hand.paid < 0 and hand.cards and not over.entered:
@@ -312,12 +318,19 @@ class Closing:
             for odds, likely, facts, outcome in self._weighing.instances(record, question.warily())
         ]
 
-    def _missed(self, record: Sequence[AnyFact], pace_ns: int, cameras: int) -> Iterator[Asked]:
-        """Yield whose mistake would be none had a card come that no camera saw."""
+    def _missed(
+        self, record: Sequence[AnyFact], pace_ns: int, cameras: int, *, by_shoe: bool
+    ) -> Iterator[Asked]:
+        """Yield whose mistake would be none had a card come that no camera saw, nor a shoe read.
+
+        Beside a shoe that reads only the dealer's are weighed. That a mistake at a spot is a card
+        which both sensors missed is at least 20 times less likely than the mistake.
+        """
         stated = self._weighing.outcome(record, record)
-        ways = with_a_card_more(self._weighing, record, stated, pace_ns, max(1, cameras))
+        unseen = MISSED_FACE ** max(1, cameras) * (SHOE_MISSED if by_shoe else 1.0)
+        ways = with_a_card_more(self._weighing, record, stated, pace_ns, unseen)
         for to, rivals in ways:
-            if self._weighs(record, rivals):
+            if (to == "dealer" or not by_shoe) and self._weighs(record, rivals):
                 whose = "the dealer" if to == "dealer" else f"spot {to}"
                 review = Review(f"{whose} may have got a card unseen", (), record[-1].evidence)
                 both = accounts(record, stated, rivals)
@@ -357,9 +370,12 @@ class Closing:
         by_shoe = any(card.clocked for card in over.cards)
         untimed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
         unplaced = [card for card in over.cards if card.where == "unseen"]
-        for code, spot in self._weighing.mistakes(record) if untimed or unplaced else ():
+        # A back that was never turned up may be a sighting of nothing beside a card nobody saw.
+        backs = [card for card in over.cards if card.face == "down"]
+        for code, spot in self._weighing.mistakes(record):
             beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
             doubted = unplaced + [card for card in untimed if card.to in beside]
+            doubted += backs if code == "deal_face" else []
             seqs = {seq for card in doubted for seq in card.seqs}
             if code in _OF_DEALING and seqs:
                 where = "" if spot is None else f" at spot {spot}"

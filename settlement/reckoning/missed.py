@@ -16,16 +16,17 @@ from models.events import (
 )
 from models.judgements import Sense
 from settlement.reckoning.accounts import Rival
-from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE
+from settlement.reckoning.odds import HIT, MISTAKE
 from settlement.reconcile.weighing import Outcome, Weighing
 
-_UNHURRIED: Final = 1.2
+_UNHURRIED: Final = 1.7
 """Two acts at the table that lie no further apart than so many steps of a deal have no card between
-them. Chosen: a simulated dealer who draws takes 2.0 to 2.4 steps, one who stands 0.8."""
+them. Chosen: a simulated dealer who draws takes 2.0 to 2.4 steps, one who stands 0.8 to the next
+card and 1.3 to 1.5 to the first payment."""
 
 
 def with_a_card_more(
-    weighing: Weighing, record: Sequence[AnyFact], stated: Outcome, pace_ns: int, cameras: int
+    weighing: Weighing, record: Sequence[AnyFact], stated: Outcome, pace_ns: int, unseen: float
 ) -> Iterator[tuple[Dealt, list[Rival]]]:
     """Yield of the dealer and of each hand that a mistake is about what else would have happened.
 
@@ -34,7 +35,7 @@ def with_a_card_more(
         record: the round as it is stated.
         stated: what that settles to.
         pace_ns: from one card of a deal to the next, 0 where it is not known.
-        cameras: how many saw the table; each of them missed the card.
+        unseen: how likely no camera sees a card that comes, and no shoe reads it.
     """
     holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
     spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds}
@@ -45,11 +46,11 @@ def with_a_card_more(
             # As likely the dealer took it: the card that nobody saw broke the hand.
             at, paid = taken
             facts = [*record[:at], paid, *record[at + 1 :]]
-            yield to, _with(weighing, facts, stated, (to, hand, at - 1), cameras)
+            yield to, _with(weighing, facts, stated, (to, hand, at - 1), unseen)
             continue
         last = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)
         if last is not None and _has_time(record, last, pace_ns):
-            yield to, _with(weighing, record, stated, (to, hand, last), cameras)
+            yield to, _with(weighing, record, stated, (to, hand, last), unseen)
 
 
 def _with(
@@ -57,7 +58,7 @@ def _with(
     record: Sequence[AnyFact],
     stated: Outcome,
     place: tuple[Dealt, int, int],
-    cameras: int,
+    unseen: float,
 ) -> list[Rival]:
     """Return what would have happened by each rank of one more card, dealt at a place."""
     to, hand, at = place
@@ -67,7 +68,7 @@ def _with(
         came = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
         facts = [*record[: at + 1], came, *record[at + 1 :]]
         outcome = weighing.outcome(facts, record)
-        rivals.append(_rival(facts, outcome, stated, to, cameras))
+        rivals.append(_rival(facts, outcome, stated, to, unseen))
     return rivals
 
 
@@ -83,12 +84,12 @@ def _taken_back(record: Sequence[AnyFact], to: Dealt, hand: int) -> tuple[int, P
 
 
 def _rival(
-    facts: list[AnyFact], outcome: Outcome, stated: Outcome, to: Dealt, cameras: int
+    facts: list[AnyFact], outcome: Outcome, stated: Outcome, to: Dealt, unseen: float
 ) -> Rival:
-    unseen = MISSED_FACE**cameras / len(RANKS) * (1.0 if to == "dealer" else HIT)
+    came = unseen / len(RANKS) * (1.0 if to == "dealer" else HIT)
     sense: Sense = "camera"
-    odds = unseen * MISTAKE ** (_kinds(outcome) - _kinds(stated))
-    return Rival(odds, facts, outcome, {sense: log(unseen)})
+    odds = came * MISTAKE ** (_kinds(outcome) - _kinds(stated))
+    return Rival(odds, facts, outcome, {sense: log(came)})
 
 
 def _kinds(outcome: Outcome) -> int:

@@ -19,6 +19,8 @@ CASES: Final = {
     "two faces that broke a hand unseen, and two hits for them": ("pitch-double-deck", 7906, 34, 1),
     "a hit taken for a card turned up": ("pitch-double-deck", 7951, 28, 1),
     "two aces seen amiss by one camera, and split": ("casino-single-deck", 8009, 36, 3),
+    "the first of two aces seen only after the split": ("kansas-shoe", 6600885, 13, 1),
+    "a dealer's card that shoe and camera both missed": ("kansas-shoe", 6601464, 12, 1),
     "a track of nothing on the up card, gone": ("pitch-double-deck", 8075, 41, 3),
 }
 
@@ -28,7 +30,7 @@ def test_a_round_is_told_as_it_was_or_asked_about(
     book: str, seed: int, number: int, cameras: int
 ) -> None:
     eyes = (OVERHEAD, LEFT, RIGHT)[:cameras]
-    film = FilmRates.measured("hand", "unknown")
+    film = FilmRates.measured("shoe" if book == "kansas-shoe" else "hand", "unknown")
     rates = Rates().of_shoe()
     plan = Plan(book, rates, 50, 10, clinging=False, show=True, film=film, eyes=eyes)
     _, lines = played(seed, plan)
