@@ -7,6 +7,7 @@ from typing import Final
 from models.cards import Card
 from models.events import (
     AnyFact,
+    CardBurned,
     CardDealt,
     CardExposed,
     PaymentMade,
@@ -269,7 +270,7 @@ class Closing:
             facts = other.facts
             outcome = self._weighing.outcome(_in_time(facts), record)
             odds = exp(min(50.0, self._likely(other.evidence, outcome, other.wrong) - own))
-            acquits = stated.mistakes and not (outcome.mistakes or other.wrong)
+            acquits = outcome.mistakes < stated.mistakes and not other.wrong
             if paid and not _final(outcome) and not acquits:
                 odds *= MISTAKE
             if outcome.money != stated.money:
@@ -370,13 +371,15 @@ class Closing:
         by_shoe = any(card.clocked for card in over.cards)
         untimed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
         unplaced = [card for card in over.cards if card.where == "unseen"]
-        # A back that was never turned up may be a sighting of nothing beside a card nobody saw.
+        # A back that was never turned up may be a sighting of nothing, beside a card nobody saw.
         backs = [card for card in over.cards if card.face == "down"]
+        # So may a sighting at the rack be, by which a card was burned as the round went on.
+        burned = _burned_in_play(record)
         for code, spot in self._weighing.mistakes(record):
             beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
             doubted = unplaced + [card for card in untimed if card.to in beside]
             doubted += backs if code == "deal_face" else []
-            seqs = {seq for card in doubted for seq in card.seqs}
+            seqs = burned | {seq for card in doubted for seq in card.seqs}
             if code in _OF_DEALING and seqs:
                 where = "" if spot is None else f" at spot {spot}"
                 what = f"{code}{where} may be a card that a sensor missed, misread or saw late"
@@ -450,6 +453,17 @@ def _of_another_face(
         if what not in asked:
             names = (str(dealt.card), str(shown.card))
             yield Asked(Review(what, names, card.seqs), settles_alike=False)
+
+
+def _burned_in_play(record: Sequence[AnyFact]) -> set[int]:
+    """Return what tells that cards were burned after the first one was dealt."""
+    found: set[int] = set()
+    begun = False
+    for fact in record:
+        begun |= isinstance(fact, CardDealt)
+        if begun and isinstance(fact, CardBurned):
+            found.update(fact.evidence)
+    return found
 
 
 def _in_time(record: Sequence[AnyFact]) -> list[AnyFact]:

@@ -9,6 +9,7 @@ from models.events import (
     AnyFact,
     CardDealt,
     CardExposed,
+    CutCardReached,
     Dealt,
     PaymentMade,
     Spot,
@@ -19,10 +20,12 @@ from settlement.reckoning.accounts import Rival
 from settlement.reckoning.odds import HIT, MISTAKE
 from settlement.reconcile.weighing import Outcome, Weighing
 
-_UNHURRIED: Final = 1.7
+_UNHURRIED: Final = 1.2
 """Two acts at the table that lie no further apart than so many steps of a deal have no card between
-them. Chosen: a simulated dealer who draws takes 2.0 to 2.4 steps, one who stands 0.8 to the next
-card and 1.3 to 1.5 to the first payment."""
+them. Chosen: a simulated dealer who draws takes 2.0 to 2.4 steps, one who stands 0.8."""
+
+_UNHURRIED_PAID: Final = 1.7
+"""The same to a payment. Chosen: of a simulated dealer who stands it comes after 1.3 to 1.5."""
 
 
 def with_a_card_more(
@@ -121,7 +124,11 @@ def _turn_ends(record: Sequence[AnyFact], spot: Spot) -> int | None:
 
 
 def _has_time(record: Sequence[AnyFact], at: int, pace_ns: int) -> bool:
-    """Return whether a card could come before the next thing that happened."""
+    """Return whether a card could come before the next thing that the dealer or a player did."""
     now = record[at].at or 0
-    following = [fact.at for fact in record[at + 1 :] if fact.at is not None and fact.at > now]
-    return not pace_ns or not following or min(following) - now > _UNHURRIED * pace_ns
+    for fact in record[at + 1 :]:
+        if isinstance(fact, CutCardReached) or fact.at is None or fact.at <= now:
+            continue
+        steps = _UNHURRIED_PAID if isinstance(fact, PaymentMade) else _UNHURRIED
+        return not pace_ns or fact.at - now > steps * pace_ns
+    return True
