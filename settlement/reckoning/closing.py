@@ -130,6 +130,10 @@ class Closing:
                     )
                     review = Review(what, ("put back", "hidden"), card.seqs)
                     found.append(Asked(review, settles_alike=False))
+        if not found and over.cards and all(card.place is None for card in over.cards):
+            # Whose each card was is told by the turns alone, and where the round ended by nothing.
+            what = "no camera saw a card of the round"
+            found.append(Asked(Review(what, (), evidence), settles_alike=False))
         for short in self._weighing.short_of_a_card(record):
             what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
