@@ -7,7 +7,6 @@ from typing import Final
 from models.cards import Card
 from models.events import (
     AnyFact,
-    CardBurned,
     CardDealt,
     CardExposed,
     PaymentMade,
@@ -17,15 +16,10 @@ from models.judgements import Account, Review, Sense
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
+from settlement.reckoning.dealt_amiss import in_time, stated_late, untimed
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.missed import with_a_card_more
-from settlement.reckoning.odds import (
-    ASKED_FROM,
-    MISJUDGED_FROM,
-    MISSED_FACE,
-    MISTAKE,
-    SHOE_MISSED,
-)
+from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.record import gist
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.clinging import Clinging
@@ -43,19 +37,6 @@ SEVERAL: Final = 2
 LASTING: Final = 0.05
 """The share of a camera's errors that last from one look to the next, where no shoe tells of them.
 Chosen: on films no error lasted (0 of 533 second looks)."""
-
-_OF_DEALING: Final = frozenset(
-    {
-        "deal_face",
-        "deal_order",
-        "hole_card_exposed",
-        "player_turn_order",
-        "split_hand_order",
-        "spot_skipped",
-    }
-)
-"""Mistakes of whose turn it was, and of which side a card showed: one that nobody timed, or saw,
-looks like one."""
 
 _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
@@ -103,8 +84,9 @@ class Closing:
         found += _of_another_face(over, record, [one.review.what for one in found])
         found += self._stories(over, others, record)
         found += self._unlikely(record, over.wrong)
-        found += self._untimed(over, record) if story.shoe else ()
-        found += self._stated_late(record)
+        doubted = untimed(self._weighing, over, record) if story.shoe else ()
+        late = stated_late(self._weighing, record)
+        found += [Asked(review, settles_alike=False) for review in (*doubted, *late)]
         found += self._unread(over, record)
         by_shoe = any(card.announced for card in over.cards)
         found += self._missed(record, story.pace_ns, cameras, by_shoe=by_shoe)
@@ -211,7 +193,7 @@ class Closing:
         return best
 
     def _of_first_round(self, story: Story) -> float:
-        facts, over = _in_time(_round(story)), story.closed[0]
+        facts, over = in_time(_round(story)), story.closed[0]
         outcome = self._weighing.outcome(facts, facts)
         return self._likely(over.evidence, outcome, over.wrong)
 
@@ -256,7 +238,7 @@ class Closing:
 
         Where it settles alike and a card of the shoe goes elsewhere, nothing is held open.
         """
-        stated = self._weighing.outcome(_in_time(record), record)
+        stated = self._weighing.outcome(in_time(record), record)
         found: list[Rival] = []
         wrong = misjudged = alike = 0.0
         by_shoe = any(card.announced for card in over.cards)
@@ -272,7 +254,7 @@ class Closing:
                 break
             left -= other.most
             facts = other.facts
-            outcome = self._weighing.outcome(_in_time(facts), record)
+            outcome = self._weighing.outcome(in_time(facts), record)
             odds = exp(min(50.0, self._likely(other.evidence, outcome, other.wrong) - own))
             acquits = outcome.mistakes < stated.mistakes and not other.wrong
             if paid and not _final(outcome) and not acquits:
@@ -326,16 +308,13 @@ class Closing:
     def _missed(
         self, record: Sequence[AnyFact], pace_ns: int, cameras: int, *, by_shoe: bool
     ) -> Iterator[Asked]:
-        """Yield whose mistake would be none had a card come that no camera saw, nor a shoe read.
-
-        Beside a shoe that reads only the dealer's are weighed. That a mistake at a spot is a card
-        which both sensors missed is at least 20 times less likely than the mistake.
-        """
+        """Yield whose mistake would be none had a card come that no sensor reported."""
         stated = self._weighing.outcome(record, record)
-        unseen = MISSED_FACE ** max(1, cameras) * (SHOE_MISSED if by_shoe else 1.0)
-        ways = with_a_card_more(self._weighing, record, stated, pace_ns, unseen)
+        ways = with_a_card_more(
+            self._weighing, record, stated, pace_ns, max(1, cameras), by_shoe=by_shoe
+        )
         for to, rivals in ways:
-            if (to == "dealer" or not by_shoe) and self._weighs(record, rivals):
+            if self._weighs(record, rivals):
                 whose = "the dealer" if to == "dealer" else f"spot {to}"
                 review = Review(f"{whose} may have got a card unseen", (), record[-1].evidence)
                 both = accounts(record, stated, rivals)
@@ -365,46 +344,6 @@ class Closing:
         what = f"{several} mistakes in one round, which may be one that the sensors missed"
         review = Review(what, tuple(codes), record[-1].evidence)
         return [Asked(review, settles_alike=False)]
-
-    def _untimed(self, over: Closed, record: Sequence[AnyFact]) -> Iterator[Asked]:
-        """Ask about a mistake of dealing that rests on a card which no sensor timed, or placed.
-
-        Where a shoe tells when the cards left it, that is one of which it did not tell. A card
-        that nobody saw on the felt may have gone to anybody.
-        """
-        by_shoe = any(card.clocked for card in over.cards)
-        untimed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
-        unplaced = [card for card in over.cards if card.where == "unseen"]
-        # A back that was never turned up may be a sighting of nothing, beside a card nobody saw.
-        backs = [card for card in over.cards if card.face == "down"]
-        # So may a sighting at the rack be, by which a card was burned as the round went on.
-        burned = _burned_in_play(record)
-        for code, spot in self._weighing.mistakes(record):
-            beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
-            doubted = unplaced + [card for card in untimed if card.to in beside]
-            doubted += backs if code == "deal_face" else []
-            seqs = burned | {seq for card in doubted for seq in card.seqs}
-            if code in _OF_DEALING and seqs:
-                where = "" if spot is None else f" at spot {spot}"
-                what = f"{code}{where} may be a card that a sensor missed, misread or saw late"
-                review = Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
-                yield Asked(review, settles_alike=False)
-
-    def _stated_late(self, record: Sequence[AnyFact]) -> Iterator[Asked]:
-        """Ask about a mistake that is none where each card is taken in when it was dealt.
-
-        A card that was hidden for long is stated after others that were dealt later.
-        """
-        in_time = _in_time(record)
-        if in_time == list(record):
-            return
-        otherwise = self._weighing.mistakes(in_time)
-        for code, spot in self._weighing.mistakes(record):
-            if (code, spot) in otherwise:
-                continue
-            where = "" if spot is None else f" at spot {spot}"
-            what = f"{code}{where} is none by when the cards were dealt"
-            yield Asked(Review(what, (), record[-1].evidence), settles_alike=False)
 
     def _likely(self, evidence: float, outcome: Outcome, wrong: int) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds.
@@ -457,28 +396,6 @@ def _of_another_face(
         if what not in asked:
             names = (str(dealt.card), str(shown.card))
             yield Asked(Review(what, names, card.seqs), settles_alike=False)
-
-
-def _burned_in_play(record: Sequence[AnyFact]) -> set[int]:
-    """Return what tells that cards were burned after the first one was dealt."""
-    found: set[int] = set()
-    begun = False
-    for fact in record:
-        begun |= isinstance(fact, CardDealt)
-        if begun and isinstance(fact, CardBurned):
-            found.update(fact.evidence)
-    return found
-
-
-def _in_time(record: Sequence[AnyFact]) -> list[AnyFact]:
-    """Return the facts of a round with each card dealt where it is in time."""
-    found: list[AnyFact] = []
-    for fact in record:
-        place, dealt_at = len(found), fact.at or 0
-        while isinstance(fact, CardDealt) and place and (found[place - 1].at or 0) > dealt_at:
-            place -= 1
-        found.insert(place, fact)
-    return found
 
 
 def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:

@@ -109,11 +109,8 @@ class Deals:
         if unread(story):
             further = max(0, story.cameras.watching(look.place, look.at - _AT_WORK_NS) - 1)
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
-            lain_ns = 0
-            if claim.draw is not None:
-                lain_ns = look.at - claim.draw.at
-            elif unread(story):
-                lain_ns = unread_left_at(story, look.at) - story.dealt_at
+            step_ns = _step_ns(story, look, claim) if order or unread(story) else None
+            lain_ns = (step_ns or 0) if claim.draw is None else look.at - claim.draw.at
             at = look.at if claim.at is None and not story.shoe else claim.at
             card = None if look.reading is None else look.reading.likeliest
             if claim.draw is not None and claim.draw.card is not None:
@@ -123,7 +120,7 @@ class Deals:
                 at,
                 claim.skipped,
                 lain_ns,
-                step_ns=_step_ns(story, look, claim),
+                step_ns=step_ns,
                 card=card,
                 further=further,
             )

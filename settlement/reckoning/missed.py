@@ -17,7 +17,7 @@ from models.events import (
 )
 from models.judgements import Sense
 from settlement.reckoning.accounts import Rival
-from settlement.reckoning.odds import HIT, MISTAKE
+from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED
 from settlement.reconcile.weighing import Outcome, Weighing
 
 _UNHURRIED: Final = 1.2
@@ -29,21 +29,35 @@ _UNHURRIED_PAID: Final = 1.7
 
 
 def with_a_card_more(
-    weighing: Weighing, record: Sequence[AnyFact], stated: Outcome, pace_ns: int, unseen: float
+    weighing: Weighing,
+    record: Sequence[AnyFact],
+    stated: Outcome,
+    pace_ns: int,
+    cameras: int,
+    *,
+    by_shoe: bool,
 ) -> Iterator[tuple[Dealt, list[Rival]]]:
     """Yield of the dealer and of each hand that a mistake is about what else would have happened.
+
+    Beside a shoe that reads only the dealer's cards are weighed. That a mistake at a spot is a card
+    which both sensors missed is at least 20 times less likely than the mistake.
 
     Args:
         weighing: settles the accounts.
         record: the round as it is stated.
         stated: what that settles to.
         pace_ns: from one card of a deal to the next, 0 where it is not known.
-        unseen: how likely no camera sees a card that comes, and no shoe reads it.
+        cameras: how many saw the table; each of them missed the card.
+        by_shoe: whether a shoe read the round's cards, and missed this one, too.
     """
-    holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
-    spots = {(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds}
-    whose: list[tuple[Dealt, int]] = [("dealer", 0), *sorted(spots)]
-    for to, hand in whose if stated.mistakes else ():
+    if not stated.mistakes:
+        return
+    unseen = MISSED_FACE**cameras * (SHOE_MISSED if by_shoe else 1.0)
+    whose: list[tuple[Dealt, int]] = [("dealer", 0)]
+    if not by_shoe:
+        holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
+        whose += sorted({(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds})
+    for to, hand in whose:
         taken = _taken_back(record, to, hand)
         if taken is not None:
             # As likely the dealer took it: the card that nobody saw broke the hand.

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from models.events import AnyObservation, CardGone, CardSighted, HoleCardChecked, RoundOpened
+from models.events import (
+    AnyObservation,
+    CardGone,
+    CardSighted,
+    Dealt,
+    HoleCardChecked,
+    RoundOpened,
+)
 from models.judgements import ReviewRaised
 from settlement.reckoning import Reckoning
 from simulation.places import dealer_card
@@ -182,10 +189,22 @@ def test_who_sat_where_in_a_round_before_is_no_mistake_of_a_later_one() -> None:
     raise AssertionError("the session has fewer rounds")
 
 
+def test_a_round_of_which_no_camera_saw_a_card_is_left_to_a_person() -> None:
+    """By the shoe's order alone, whose each card was and where the round ended is a guess."""
+    scene = Scene()
+    for cards in ("TS TD 9H JC", "8S 9D 7H JC"):
+        scene.chips(1, 0, 1000)
+        for at, card in enumerate(cards.split()):
+            to: Dealt = "dealer" if at % 2 else 1
+            scene.deal(to, card, face="down" if at == 3 else "up", camera=UNSEEN)
+        scene.wait(6_000).chips(1, 0, -1000).wait(3_000)
+    assert scene.reviews()[0] == "no camera saw a card of the round"
+
+
 def test_a_mistake_of_order_by_when_cards_were_stated_alone_is_asked_about() -> None:
     """A pair was split three times, and one half's second card was hidden for five seconds."""
     assert asked_of(5_100_003, 36) == [
-        "split_hand_order at spot 1 is none by when the cards were dealt"
+        "split_hand_order at spot 1 may be a card that was dealt sooner than it was seen"
     ]
 
 

@@ -21,6 +21,9 @@ CASES: Final = {
     "two aces seen amiss by one camera, and split": ("casino-single-deck", 8009, 36, 3),
     "the first of two aces seen only after the split": ("kansas-shoe", 6600885, 13, 1),
     "a dealer's card that shoe and camera both missed": ("kansas-shoe", 6601464, 12, 1),
+    "a cut card between two cards of the dealer's": ("casino-single-deck", 8260, 2, 1),
+    "a track of nothing at the rack as a card was missed": ("kansas-shoe", 6800326, 20, 1),
+    "a back where none lies, and an up card that nobody saw": ("kansas-shoe", 6601005, 45, 1),
     "a track of nothing on the up card, gone": ("pitch-double-deck", 8075, 41, 3),
 }
 

@@ -1,0 +1,88 @@
+"""Mistakes of dealing that may be none: cards not timed, not placed, or stated late."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from models.events import AnyFact, CardBurned, CardDealt
+from models.judgements import Review
+from settlement.reckoning.story import Closed
+from settlement.reconcile.weighing import Weighing
+
+_OF_DEALING: Final = frozenset(
+    {
+        "deal_face",
+        "deal_order",
+        "hole_card_exposed",
+        "player_turn_order",
+        "split_hand_order",
+        "spot_skipped",
+    }
+)
+"""Mistakes of whose turn it was, and of which side a card showed: one that nobody timed, or saw,
+looks like one."""
+
+
+def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iterator[Review]:
+    """Ask about a mistake of dealing that rests on a card which no sensor timed, or placed.
+
+    Where a shoe tells when the cards left it, that is one of which it did not tell. A card that
+    nobody saw on the felt may have gone to anybody.
+    """
+    by_shoe = any(card.clocked for card in over.cards)
+    not_timed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
+    unplaced = [card for card in over.cards if card.where == "unseen"]
+    # A back that was never turned up may be a sighting of nothing, beside a card nobody saw.
+    backs = [card for card in over.cards if card.face == "down"]
+    # So may a sighting at the rack be, by which a card was burned as the round went on.
+    burned = _burned_in_play(record)
+    for code, spot in weighing.mistakes(record):
+        if code not in _OF_DEALING:
+            continue
+        beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
+        doubted = unplaced + [card for card in not_timed if card.to in beside]
+        doubted += backs if code == "deal_face" else []
+        seqs = burned | {seq for card in doubted for seq in card.seqs}
+        if seqs:
+            what = f"{_named(code, spot)} may be a card that a sensor missed, misread or saw late"
+            yield Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
+
+
+def stated_late(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
+    """Ask about a mistake that is none where each card is taken in when it was dealt.
+
+    A card that was hidden for long is stated after others that were dealt later.
+    """
+    facts = in_time(record)
+    if facts == list(record):
+        return
+    otherwise = weighing.mistakes(facts)
+    for code, spot in weighing.mistakes(record):
+        if (code, spot) not in otherwise:
+            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
+            yield Review(what, (), record[-1].evidence)
+
+
+def in_time(record: Sequence[AnyFact]) -> list[AnyFact]:
+    """Return the facts of a round with each card dealt where it is in time."""
+    found: list[AnyFact] = []
+    for fact in record:
+        place, dealt_at = len(found), fact.at or 0
+        while isinstance(fact, CardDealt) and place and (found[place - 1].at or 0) > dealt_at:
+            place -= 1
+        found.insert(place, fact)
+    return found
+
+
+def _burned_in_play(record: Sequence[AnyFact]) -> set[int]:
+    """Return what tells that cards were burned after the first one was dealt."""
+    found: set[int] = set()
+    begun = False
+    for fact in record:
+        begun |= isinstance(fact, CardDealt)
+        if begun and isinstance(fact, CardBurned):
+            found.update(fact.evidence)
+    return found
+
+
+def _named(code: str, spot: int | None) -> str:
+    return code if spot is None else f"{code} at spot {spot}"
