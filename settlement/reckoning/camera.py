@@ -15,8 +15,10 @@ from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.likeness import doubted_again, fresh, glimpsed, looks_alike, of_nothing
 from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
+    BACK_AS_FACE,
     BURNED,
     COMES_BACK,
+    DOUBTED,
     GLIMPSED,
     LAID_APART,
     LOST_SIGHT,
@@ -68,7 +70,7 @@ class Camera:
         if known is not None:
             card = story.card(known)
             if card is not None:
-                return [self._of_known(card, look), *self._deals.upon_another(story, card, look)]
+                return [*self._of_known(card, look), *self._deals.upon_another(story, card, look)]
             if known == LEFT:
                 return [Option(0.0)]
             same_side = (known == NO_BACK_THERE) == (look.face == "down")
@@ -77,9 +79,18 @@ class Camera:
                     return [Option(log(NOTHING_TO_ANOTHER))]
                 again = 1.0 if look.doubted and look.seen.single_look else SEEN_AGAIN
                 return [Option(log(again))]
-        return self._of_new(story, look)
+        found = self._of_new(story, look)
+        return [*found, *self._of_back(story, look)] if look.doubted else found
 
-    def _of_known(self, card: InPlay, look: Look) -> Option:
+    def _of_back(self, story: Story, look: Look) -> Iterator[Option]:
+        """A face in doubt is the back of a card."""
+        for option in self._of_new(story, look.of_back):
+            if option.kind != "none":
+                option.evidence += log(BACK_AS_FACE / DOUBTED)
+                option.as_back = True
+                yield option
+
+    def _of_known(self, card: InPlay, look: Look) -> list[Option]:
         evidence = 0.0 if doubted_again(card, look) else looks_alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
@@ -88,8 +99,14 @@ class Camera:
         if card.place and not lies and apart_mm(card.place, look.place) > MOVED_MM:
             evidence += log(MOVES)
         if card.face == "down" and look.face == "up" and glimpsed(card, look):
-            return Option(log(GLIMPSED), kind="none")
-        return Option(evidence, ident=card.ident, kind="seen")
+            return [Option(log(GLIMPSED), kind="none")]
+        seen = Option(evidence, ident=card.ident, kind="seen")
+        if card.face == "up" or not look.doubted:
+            return [seen]
+        # A look repeats the last one while nothing moves, whatever lies there.
+        again = card.as_face and look.seen.change == "read"
+        still_down = Option(0.0 if again else log(BACK_AS_FACE / DOUBTED), kind="none")
+        return [still_down] if again else [seen, still_down]
 
     def _of_new(self, story: Story, look: Look) -> list[Option]:
         claims = self._deals.claims(story, look)
@@ -198,7 +215,7 @@ def _with_cards_owed(story: Story, option: Option) -> list[Option]:
     The dealer or the player acted too soon, or their cards came and nobody saw them.
     """
     card = story.card(option.ident) if option.kind in ("seen", "again") else None
-    if card is None or card.face == "up":
+    if card is None or card.face == "up" or option.as_back:
         return [option]
     owed = _owed(story, story.hand_of(card))
     if not owed:

@@ -48,6 +48,8 @@ class InPlay:
         """Place of its ``card_exposed`` in the record."""
         self.turned_in_place = False
         """Whether a camera saw the card itself turned up, and not a face beside where it lay."""
+        self.as_face = False
+        """Whether its back was read as some face, and not surely."""
         self.seqs: tuple[int, ...] = ()
         self.by_course: Card | None = None
         """Its face by the round's course, where the shoe and the camera read different ones."""
@@ -68,6 +70,7 @@ class InPlay:
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.seen_at, other.attested = self.seen_at, self.attested
+        other.as_face = self.as_face
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
         other._of, other._card, other.by_course = self._of, self._card, self.by_course

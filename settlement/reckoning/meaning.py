@@ -36,6 +36,7 @@ class Option:
         skipped: int = 0,
         left_at: int | None = None,
         play: float = 0.0,
+        as_back: bool = False,
     ) -> None:
         self.evidence, self.mistakes, self.play = evidence, mistakes, play
         """``play`` is the part of its evidence that tells how a game usually goes on."""
@@ -46,12 +47,16 @@ class Option:
         self.passed, self.skipped = passed, skipped
         self.left_at = left_at
         """When a card that the shoe did not read left it; ``None`` for just now."""
+        self.as_back = as_back
+        """Whether the face that was read is the back of a card."""
 
 
 class Look:
     """A sighting, read once for every story."""
 
     def __init__(self, sight: Sight) -> None:
+        self._sight = sight
+        self._of_back: Look | None = None
         self.seen = seen = sight.seen
         self.track = sight.track
         self.at = seen.at or 0
@@ -61,4 +66,14 @@ class Look:
         self.afresh, self.further = sight.afresh, sight.further
         self.doubted = seen.face == "up" and seen.card is None
         """Whether it shows a face, and not certainly which."""
+        self.as_back = False
+        """Whether what was read as a face is taken for a back."""
         self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)
+
+    @property
+    def of_back(self) -> "Look":
+        """The look as one at the back of a card, which was read as a face."""
+        if self._of_back is None:
+            self._of_back = other = Look(self._sight)
+            other.face, other.reading, other.doubted, other.as_back = "down", None, False, True
+        return self._of_back

@@ -41,6 +41,7 @@ class Taking:
 
     def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
         """Have a sighting mean this in a story."""
+        look = look.of_back if option.as_back else look
         story.weigh("play", option.play)
         story.weigh("camera", option.evidence - option.play)
         story.mistakes += option.mistakes
@@ -131,8 +132,9 @@ class Taking:
         if first and look.face == "down":
             card.face = "down"
         card.turned_in_place |= turned and look.track in card.tracks
+        card.as_face = look.as_back or (card.as_face and not turned)
         if (moved or turned) and look.track not in card.tracks:
-            # Its old track is reported gone a second later, and tells nothing of it any more.
+            # Its old track is reported gone later, and tells nothing of it any more.
             card.tracks = ()
         rested_at = card.rested_at if look.seen.change == "read" and not first else look.at
         story.lie(card, look.track, look.place, rested_at, look.seqs)

@@ -79,6 +79,24 @@ def test_a_back_that_nobody_saw_lie_is_inferred_from_the_deal(which: int) -> Non
     )
 
 
+@pytest.mark.parametrize("which", range(6))
+def test_a_back_that_is_read_as_a_face_in_doubt_is_a_back(which: int) -> None:
+    played = session(BOOK, 1, rounds=1, spots=SPOTS)
+    first = backs(played)[which]
+    doubt = {"7D": 0.48, "2D": 0.16, "7H": 0.12, "2H": 0.04}
+
+    def misread(one: CardSighted | CardGone) -> CardSighted | CardGone:
+        if not isinstance(one, CardSighted) or (one.track, one.face) != (first.track, "down"):
+            return one
+        return replace(one, face="up", confidence=0.48, candidates=doubt)
+
+    said = reconciled(played, changed(played, misread))
+    facts = [one for one in said if not isinstance(one, ReviewRaised)]
+    assert asked(said) == []
+    assert codes_of(played, facts) == set()
+    assert paid(played, facts) == paid(played, played.truth)
+
+
 def test_a_card_of_the_deal_seen_after_the_next_one_keeps_its_turn() -> None:
     played = session(BOOK, 1, rounds=1, spots=SPOTS)
     late = backs(played)[1].track
