@@ -35,7 +35,10 @@ _SHIFTED_MM: Final = 14.0  # a farther sighting is reported as moved
 _STEADY: Final = 6  # sightings whose mean is a card's place
 _MOVED_MM: Final = 240.0  # a card moves this far at most between two sightings
 _TURNED_MM: Final = 115.0  # the same where it is turned over beside its place
-_MOVE_NS: Final = 1_000_000_000  # a card that left is sought for this long before it is gone
+LIFTED_NS: Final = 600_000_000
+"""A card that left its place is sought for this long before it is reported gone. Cards moved aside
+for splits on films came to rest 133 to 266 ms after their places were seen to be free (33 cards of
+5 sessions)."""
 _SWEEP: Final = 3  # cards that leave together are swept up, and gone at once
 _SWEEP_MM: Final = 150.0  # so near each other
 _SWEEP_NS: Final = 400_000_000  # so soon after each other
@@ -188,7 +191,7 @@ class Tracker:
 
     def finish(self) -> tuple[Change, ...]:
         """Remove every card that was taken up: there is no later look."""
-        return self.advance(self._lifted[-1].released_ns + _MOVE_NS) if self._lifted else ()
+        return self.advance(self._lifted[-1].released_ns + LIFTED_NS) if self._lifted else ()
 
     def _new(self, seen: Seen, now_ns: int) -> Change:
         self._last += 1
@@ -231,7 +234,7 @@ class Tracker:
             track.vanished_ns, track.released_ns = view.rested_ns(track.pose), view.at_ns
 
     def _taken(self, track: Track, now_ns: int) -> bool:
-        return now_ns - track.released_ns >= _MOVE_NS or self._swept(track)
+        return now_ns - track.released_ns >= LIFTED_NS or self._swept(track)
 
     def _swept(self, track: Track) -> bool:
         """Return whether a card left with others: swept cards do not come back one by one."""
@@ -261,7 +264,7 @@ class Tracker:
     def _may_be(self, track: Track, seen: Seen, now_ns: int) -> bool:
         return (
             _same_face(track, seen)
-            and now_ns - track.released_ns <= _MOVE_NS
+            and now_ns - track.released_ns <= LIFTED_NS
             and track.pose.distance_mm(seen.pose) <= _MOVED_MM
             and not self._swept(track)
         )
@@ -306,7 +309,12 @@ def _found_twice(one: Seen, other: Seen) -> bool:
 
 
 def _other_end(one: Seen, other: Seen) -> bool:
-    """Return whether both are one card found by its two ends, with two middles."""
+    """Return whether both are one face found by its two ends, with two middles.
+
+    A back has no ends: its direction is known up to half a turn.
+    """
+    if "down" in (one.face, other.face):
+        return False
     apart = abs((one.pose.angle_deg - other.pose.angle_deg) % 360 - 180)
     return apart <= _SAME_DEG and one.pose.distance_mm(other.pose) <= _ENDS_MM and _like(one, other)
 

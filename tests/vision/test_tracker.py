@@ -1,7 +1,7 @@
 """Which card is which: situations at a table, told to the tracker by hand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_a_card_is_gone_when_its_place_is_free() -> None:
     tracker.look([ace], at(1))
     assert tracker.look([], at(3, bare=[ace])) == ()
     assert tracker.advance(round(3.5 * S)) == ()
-    (gone,) = tracker.advance(round(4.1 * S))
+    (gone,) = tracker.advance(round(3.6 * S))
     assert (gone.kind, gone.at_ns) == ("gone", round(2.8 * S))
     assert tracker.advance(9 * S) == ()
 
@@ -268,6 +268,13 @@ def test_two_backs_of_one_look_that_lie_almost_squared_up_are_two() -> None:
         ("new", 2),
         ("read", 1),
     ]
+
+
+def test_two_backs_that_are_found_half_a_turn_apart_are_two() -> None:
+    tracker = Tracker()
+    upper, strip = back(0, 0), back(20, 2)
+    strip = replace(strip, pose=replace(strip.pose, angle_deg=178.0))
+    assert sorted(kinds_of(tracker.look([upper, strip], at(1)))) == [("new", 1), ("new", 2)]
 
 
 def test_cards_squared_up_into_a_pile_stay_on_the_felt() -> None:
