@@ -14,25 +14,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from models.events import CardGone, CardSighted
-from server.process.stopwatch import Stopwatch
 from server.table.comparison import Comparison, tally
-from server.table.replay import Replayed, ReplayOptions, replay
+from server.table.replay import Replayed
 from simulation.session import START_NS, Scene
-from stream.clock import elapsed_ns
-from stream.journal import Journal
 from tests.bench.record import NETWORKS, Claim, add_option, record
-from tests.bench.sessions import report_lines
+from tests.bench.sessions import replayed, report_lines
 from tests.bench.watching import Event, Score, score
 from tests.independent.film import FPS
 from tests.independent.renderer import CACHE
 from tests.independent.session import Wanted, filmed_session
-from vision.reader import Reader
 from vision.scenes.decks import deck_ids
 
 SPOTS: Final = ((2, 4), (1, 3), (3, 5), (1, 4), (2, 5), (3, 4))
@@ -47,12 +42,6 @@ def sessions(rooms: int, first: int, each: int, rounds: int) -> Iterator[Wanted]
         turn, room = divmod(number, rooms)
         deck = decks[(room + turn) % len(decks)]
         yield Wanted(first + room, 7000 + 100 * room + turn, deck, rounds, SPOTS[room % len(SPOTS)])
-
-
-def replayed(folder: Path) -> Replayed:
-    """Run the product on a session's pixels and bytes."""
-    with Journal.in_memory() as journal:
-        return replay(ReplayOptions(folder), journal, Reader.load, Stopwatch(elapsed_ns))
 
 
 def seen(found: Replayed, scene: Scene) -> Score:
@@ -96,7 +85,7 @@ def main() -> None:
         print(
             f"{wanted.name}: {counted.exact} exact, {counted.review} review, {counted.wrong} wrong;"
             f" {', '.join(f'{kind} {n}' for kind, n in sorted(cards.counts.items()) if n)}",
-            *report_lines(comparisons),
+            *report_lines(found),
             *(f"    {note}" for note in cards.notes if asked.notes),
             sep="\n",
             flush=True,

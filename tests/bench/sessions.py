@@ -13,7 +13,7 @@ from pathlib import Path
 
 from server.process.stopwatch import Stopwatch
 from server.table.comparison import Comparison, tally
-from server.table.replay import ReplayOptions, replay
+from server.table.replay import Replayed, ReplayOptions, replay
 from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal
@@ -23,21 +23,24 @@ from vision.scenes.decks import deck_ids
 from vision.scenes.look import Look, varied_look
 
 
-def replayed(seed: int, rounds: int, *, vary: bool, rulebook: str) -> tuple[Comparison, ...]:
-    """Film one session, replay it, and return how each round compares with the truth."""
-    look = varied_look(seed, decks=deck_ids()) if vary else Look()
-    settings = Settings(rulebook=rulebook, rounds=rounds, seed=seed, look=look)
-    with tempfile.TemporaryDirectory() as place, Journal.in_memory() as journal:
-        folder = simulate(settings, Path(place) / "session")
-        found = replay(ReplayOptions(folder), journal, Reader.load, Stopwatch(elapsed_ns))
-        return found.comparisons or ()
+def replayed(folder: Path) -> Replayed:
+    """Replay a filmed session."""
+    with Journal.in_memory() as journal:
+        return replay(ReplayOptions(folder), journal, Reader.load, Stopwatch(elapsed_ns))
 
 
-def report_lines(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
-    """Say what became of each round that was not exact."""
-    for one in comparisons:
+def filmed(settings: Settings, folder: Path) -> Path:
+    """Film a session, unless it is there already."""
+    return folder if folder.exists() else simulate(settings, folder)
+
+
+def report_lines(found: Replayed) -> Iterator[str]:
+    """Say what became of each round that was not exact, and what a person is asked."""
+    asked = {one.round: [review.what for review in one.reviews] for one in found.rounds}
+    for one in found.comparisons or ():
         if one.verdict != "exact":
             yield f"    round {one.round} {one.verdict}: {'; '.join(one.differences[:4])}"
+            yield from (f"        asked: {what}" for what in asked.get(one.round, []))
 
 
 def main() -> None:
@@ -48,21 +51,28 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rulebook", default="kansas-shoe")
     parser.add_argument("--plain", action="store_true", help="the usual look for all")
+    parser.add_argument("--keep", type=Path, help="keep the films here, and use those that are")
     add_option(parser)
     arguments = parser.parse_args()
     every: list[Comparison] = []
-    for seed in range(arguments.first, arguments.first + arguments.seeds):
-        one = replayed(
-            seed, arguments.rounds, vary=not arguments.plain, rulebook=arguments.rulebook
-        )
-        every += one
-        counted = tally(one)
-        print(
-            f"seed {seed}: {counted.exact} exact, {counted.review} review, {counted.wrong} wrong",
-            *report_lines(one),
-            sep="\n",
-            flush=True,
-        )
+    with tempfile.TemporaryDirectory() as scratch:
+        for seed in range(arguments.first, arguments.first + arguments.seeds):
+            look = Look() if arguments.plain else varied_look(seed, decks=deck_ids())
+            name = f"{arguments.rulebook}-{seed}-{arguments.rounds}"
+            wanted = Settings(
+                rulebook=arguments.rulebook, rounds=arguments.rounds, seed=seed, look=look
+            )
+            found = replayed(filmed(wanted, (arguments.keep or Path(scratch)) / name))
+            one = found.comparisons or ()
+            every += one
+            counted = tally(one)
+            print(
+                f"seed {seed}, {look.deck}: {counted.exact} exact, {counted.review} review,"
+                f" {counted.wrong} wrong",
+                *report_lines(found),
+                sep="\n",
+                flush=True,
+            )
     counted = tally(every)
     share = counted.exact / max(counted.rounds, 1)
     print(
