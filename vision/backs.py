@@ -1,5 +1,6 @@
 """Backs of cards that show no index."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import cv2
@@ -14,6 +15,15 @@ from vision.corners import (
 from vision.finder import Found
 
 BACK_HEAT: Final = 0.3  # heat of the finder from which a back counts; chosen
+
+
+BARE_HEAT: Final = 0.5
+"""The same for one that no other card lies on: all of it shows. On films the finder gives such
+cards 0.56 and more, but rows of chips, sleeves and cards that are carried up to 0.43."""
+
+
+LAPPED: Final = 0.1
+"""Share of a card that another one must cover for it to be found faintly. Chosen."""
 
 
 BENEATH_HEAT: Final = 0.25
@@ -43,9 +53,16 @@ about one size."""
 
 
 def backs_of(
-    found: Found, faces: NDArray[np.float32]
+    found: Found, faces: NDArray[np.float32], face_p: NDArray[np.float64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return corners and heats of the backs found, without duplicates, faces and pips."""
+    """Return corners and heats of the backs found, without duplicates, faces and pips.
+
+    Args:
+        found: what the finder reports.
+        faces: ``(N, 4, 2)``, the corners of the cards that show a face.
+        face_p: ``(N,)``, how sure each of them is; one that is less sure than a back in its place
+            is that back.
+    """
     x_axis, y_axis = found.back_rights / CARD_WIDTH_MM, -found.back_ups / CARD_WIDTH_MM
     origin = found.back_middles - x_axis * CARD_WIDTH_MM / 2 - y_axis * CARD_HEIGHT_MM / 2
     maps = np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
@@ -68,10 +85,36 @@ def backs_of(
             and _lies_on(corners[at], found.back_points[k])
             for k in kept
         )
-        face = any(np.hypot(*(f.mean(0) - middle)) < near and _lies_on(f, point) for f in faces)
-        if not repeated and not face and not _is_pip(faces, middle, widths[at]):
+        face = any(
+            p >= found.back_heat[at]
+            and np.hypot(*(f.mean(0) - middle)) < near
+            and _lies_on(f, point)
+            for f, p in zip(faces, face_p, strict=True)
+        )
+        bare = found.back_heat[at] < BARE_HEAT and not _lapped(
+            corners[at], [*faces, *(corners[k] for k in kept)]
+        )
+        if not (repeated or face or bare) and not _is_pip(faces, middle, widths[at]):
             kept.append(int(at))
     return corners[kept], found.back_heat[kept]
+
+
+def not_backs(
+    faces: NDArray[np.float32],
+    face_p: NDArray[np.float64],
+    backs: NDArray[np.float32],
+    back_p: NDArray[np.float32],
+) -> NDArray[np.bool_]:
+    """Return which faces, ``(N,)``, are no surer back in the same place: its print read amiss."""
+    apart = np.hypot(*np.moveaxis(faces.mean(1)[:, None] - backs.mean(1)[None], 2, 0))
+    near = SAME_MIDDLE * np.hypot(*(backs[:, 1] - backs[:, 0]).T)
+    return np.asarray(~((apart < near) & (back_p > face_p[:, None])).any(1), np.bool_)
+
+
+def _lapped(outline: NDArray[np.float32], others: Sequence[NDArray[np.float32]]) -> bool:
+    """Return whether another card's outline overlaps one."""
+    least = LAPPED * cv2.contourArea(outline)
+    return any(cv2.intersectConvexConvex(outline, other)[0] > least for other in others)
 
 
 def _lies_on(outline: NDArray[np.float32], point: NDArray[np.float32]) -> bool:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.backs import backs_of
+from vision.backs import backs_of, not_backs
 from vision.belief import believed, widths
 from vision.change import Rect
 from vision.corners import (
@@ -320,7 +320,10 @@ def _sightings(looks: Looks, votes: NDArray[np.float64], confident_p: float) -> 
     certain = cards.max(1, initial=0.0) >= confident_p
     once = _each_card_once(looks, cards.argmax(1).tolist(), certain)
     faces, found_p = card_corners(looks.maps[once]), looks.found_p[once]
-    backs, back_p = backs_of(looks.found, faces)
+    face_p = np.where(certain[once], 1.0, found_p)
+    backs, back_p = backs_of(looks.found, faces, face_p)
+    shown = not_backs(faces, face_p, backs, back_p)
+    once, faces, found_p = once[shown], faces[shown], found_p[shown]
     if looks.aslant:
         certain_px = widths(faces[certain[once]])
         kept = certain[once] | believed(found_p, widths(faces), certain_px, face_up=True)

@@ -35,6 +35,7 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
         assert manifest["recipe"][f"{name}_steps"] == 3
         assert set(manifest["scores"]) >= {"unseen_typefaces", "deck_casino_jumbo"}
     onward = ["--onward", str(tmp_path), "--out", str(tmp_path / "on"), "--steps", "2"]
+    onward += ["--finder-steps", "1"]
     subprocess.run(
         [*command, *onward, "--checkpoints", str(tmp_path / "anew")], check=True, timeout=300
     )
@@ -45,7 +46,11 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
         "0.6 of the way from there to the weights of step 5 is exported",
     ]
     finder = tomllib.loads((tmp_path / "on" / "finder.toml").read_text("utf-8"))
-    assert finder["recipe"]["steps_taken"] == finder["recipe"]["finder_steps"] == 3
+    assert finder["recipe"]["steps_taken"] == finder["recipe"]["finder_steps"] == 4
+    assert finder["recipe"]["history"] == [
+        "at step 3 the exported weights were taken up again",
+        "backs alone were learnt from there, indices held to that export",
+    ]
 
 
 def test_networks_to_go_on_from_that_are_not_there_are_named_in_one_line(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.cards import DECK, Card
-from vision.backs import backs_of
+from vision.backs import backs_of, not_backs
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.finder import Found
 from vision.reader import Reader
@@ -166,8 +166,11 @@ def test_the_pips_of_a_card_seen_close_up_are_no_backs(card: str, deck: str) -> 
     assert [str(DECK[int(row.argmax())]) for row in seen.card_p] == [card]
 
 
-def backs_found(*backs: tuple[float, float, float, float]) -> Found:
-    """Finds of upright backs 60 px wide: the middle of each, and the visible point found."""
+def backs_found(*backs: tuple[float, float, float, float], least: float = 0.6) -> Found:
+    """Finds of upright backs 60 px wide: the middle of each, and the visible point found.
+
+    Their heats fall from 0.9 to ``least``.
+    """
     middles = np.array([back[:2] for back in backs], np.float32).reshape(-1, 2)
     count = len(backs)
     none = np.zeros((0, 2), np.float32)
@@ -181,14 +184,16 @@ def backs_found(*backs: tuple[float, float, float, float]) -> Found:
         back_middles=middles,
         back_ups=np.tile(np.array([0, -60], np.float32), (count, 1)),
         back_rights=np.tile(np.array([60, 0], np.float32), (count, 1)),
-        back_heat=np.linspace(0.9, 0.6, count, dtype=np.float32),
+        back_heat=np.linspace(0.9, least, count, dtype=np.float32),
     )
 
 
-def count_of_backs(found: Found, *faces: tuple[float, float]) -> int:
-    outline = np.array([[-30, -42], [30, -42], [30, 42], [-30, 42]], np.float32)
-    quads = np.array([outline + face for face in faces], np.float32).reshape(-1, 4, 2)
-    return len(backs_of(found, quads)[0])
+OUTLINE = np.array([[-30, -42], [30, -42], [30, 42], [-30, 42]], np.float32)
+
+
+def count_of_backs(found: Found, *faces: tuple[float, float], face_p: float = 1.0) -> int:
+    quads = np.array([OUTLINE + face for face in faces], np.float32).reshape(-1, 4, 2)
+    return len(backs_of(found, quads, np.full(len(faces), face_p))[0])
 
 
 def test_a_strip_beside_a_back_is_a_back_beneath_it() -> None:
@@ -207,6 +212,23 @@ def test_a_strip_found_by_two_of_its_parts_is_one() -> None:
 def test_a_back_found_on_a_face_is_that_face_and_a_strip_beside_it_is_not() -> None:
     assert count_of_backs(backs_found((103, 98, 104, 96)), (100, 100)) == 0
     assert count_of_backs(backs_found((110, 100, 135, 100)), (100, 100)) == 1
+
+
+def test_a_faint_back_counts_where_another_card_lies_on_it_and_not_alone() -> None:
+    assert count_of_backs(backs_found((100, 100, 100, 100), (400, 100, 400, 100), least=0.4)) == 1
+    assert count_of_backs(backs_found((100, 100, 100, 100), (118, 100, 142, 100), least=0.4)) == 2
+    assert count_of_backs(backs_found((600, 0, 600, 0), (118, 100, 142, 100), least=0.4)) == 1
+    hole_card = backs_found((600, 0, 600, 0), (118, 100, 142, 100), least=0.4)
+    assert count_of_backs(hole_card, (100, 100)) == 2
+
+
+@pytest.mark.parametrize(("face_p", "is_back"), [(0.4, True), (0.95, False)])
+def test_what_is_a_back_more_surely_than_a_face_is_that_back(face_p: float, is_back: bool) -> None:
+    found = backs_found((103, 98, 104, 96))
+    assert count_of_backs(found, (100, 100), face_p=face_p) == is_back
+    faces, backs = OUTLINE[None] + 100, OUTLINE[None] + (103, 98)
+    (shown,) = not_backs(faces, np.array([face_p]), backs, found.back_heat)
+    assert shown == (not is_back)
 
 
 @pytest.mark.parametrize("deck", ["casino-jumbo", "anglo_poker"])

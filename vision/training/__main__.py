@@ -16,6 +16,7 @@ from vision.training.loop import (
     Pupil,
     Recipe,
     Report,
+    backs_lesson,
     face_lesson,
     finder_lesson,
     new_pupil,
@@ -126,10 +127,15 @@ def _kept(name: str, recipe: Recipe, options: argparse.Namespace) -> Pupil | Non
 
 def _finder(recipe: Recipe, options: argparse.Namespace, report: Report) -> Pupil:
     """Train and export the finder."""
-    begun = 0 if options.onward is None else exported(options.onward, "finder")[0]
-    lesson = finder_lesson(recipe, begun)
+    lesson = finder_lesson(recipe)
+    if options.onward is not None:
+        begun, export = exported(options.onward, "finder")[0], options.onward / "finder.onnx"
+        lesson = backs_lesson(recipe, begun, export, options.photos)
     pupil = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
     export_finder(pupil.kept, options.out)
+    if options.onward is not None:
+        learnt = "backs alone were learnt from there, indices held to that export"
+        pupil.history = [*pupil.history, learnt]
     return pupil
 
 
@@ -208,7 +214,8 @@ def _options() -> argparse.Namespace:
     described = "batches for each network to learn from; with --onward, so many further ones for "
     described += "the two classifiers, 0 to keep them as they are, else "
     parser.add_argument("--steps", type=int, help=f"{described}{FURTHER_STEPS}")
-    described = "further batches for the finder with --onward; without, it is kept as it is"
+    described = "further batches for the finder with --onward, which teach it backs and leave "
+    described += "indices as they are; without, it is kept as it is"
     parser.add_argument("--finder-steps", type=int, default=0, help=described)
     parser.add_argument(
         "--scenes", type=int, help=f"to measure each set of decks on; else {SCENES}"

@@ -15,12 +15,19 @@ def rotation(angle: float) -> NDArray[np.float64]:
     return np.array([[c, -s], [s, c]])
 
 
-def hand_poses(rng: np.random.Generator, field: float) -> list[tuple[Pose, bool]]:
-    """Choose a hand's arrangement: its cards' poses, and whether they lie face up."""
+def hand_poses(
+    rng: np.random.Generator, field: float, down: float = 0.0
+) -> list[tuple[Pose, bool]]:
+    """Choose a hand's arrangement: its cards' poses, and whether they lie face up.
+
+    ``down`` is the share of added hands face down, almost squared up.
+    """
     middle = rng.uniform(-0.5, 0.5, 2) * field
     angle = rng.uniform(0, 2 * np.pi)
-    arrangement = rng.choice(len(_ARRANGEMENTS), p=_SHARES)
-    local = _ARRANGEMENTS[arrangement](rng)
+    if down and rng.random() < down:
+        local = _dealt_down(rng)
+    else:
+        local = _ARRANGEMENTS[rng.choice(len(_ARRANGEMENTS), p=_SHARES)](rng)
     turn, found = rotation(angle), []
     for x, y, a, up in local:
         at = middle + turn @ (np.array([x, y]) + rng.normal(0, 1.5, 2))

@@ -1,5 +1,8 @@
 """The surroundings of the cards in a training scene: felts, prints, chips, hands."""
 
+from dataclasses import dataclass
+from typing import Final
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -103,32 +106,73 @@ def chips(
         stack(rng, picture, owner, card_px, rng.uniform(0, len(picture), 2))
 
 
+Colour = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class ChipKind:
+    """What chips of one value look like; ``spot_share`` is how much of the edge spots take."""
+
+    face: Colour
+    edge: Colour
+    spots: int
+    spot_share: float
+    inlay: Colour | None
+    value: str
+
+
+def chip_kind(rng: np.random.Generator) -> ChipKind:
+    """Choose a kind of chips."""
+    inlay = _colour(rng, 150) if rng.random() < 0.6 else None
+    value = str(rng.choice(["1", "5", "10", "25", "100", "500", "K", "A"]))
+    spots = int(rng.choice([4, 6, 6, 8, 8, 12]))
+    return ChipKind(_colour(rng, 0), _colour(rng, 120), spots, rng.uniform(0.3, 0.55), inlay, value)
+
+
+def _colour(rng: np.random.Generator, low: float) -> Colour:
+    blue, green, red = rng.uniform(low, 255, 3).tolist()
+    return blue, green, red
+
+
 def stack(
     rng: np.random.Generator,
     picture: Picture,
     owner: NDArray[np.int16],
     card_px: float,
     at: NDArray[np.float64],
+    *,
+    kind: ChipKind | None = None,
 ) -> None:
     """Add a stack of chips, ``at`` in pixels; the covered pixels belong to nobody (-1)."""
-    centre = _at(at)
+    kind = kind or chip_kind(rng)
+    centre, edge = _at(at), kind.edge
     radius = max(4, round(card_px * 0.31 * rng.uniform(0.85, 1.1)))
-    face, edge = rng.uniform(0, 255, 3).tolist(), rng.uniform(120, 255, 3).tolist()
-    start = rng.uniform(0, 60)
+    step_deg = 360 / kind.spots
+    start = rng.uniform(0, step_deg)
     cv2.circle(picture, (centre[0] + 2, centre[1] + 2), radius, (15, 15, 15), -1, cv2.LINE_AA)
-    cv2.circle(picture, centre, radius, face, -1, cv2.LINE_AA)
-    for turn in range(6):
-        angle = start + 60 * turn
+    cv2.circle(picture, centre, radius, kind.face, -1, cv2.LINE_AA)
+    for turn in range(kind.spots):
+        angle = start + step_deg * turn
         cv2.ellipse(
-            picture, centre, (radius - 1, radius - 1), angle, 0, 22, edge, max(1, radius // 4)
+            picture,
+            centre,
+            (radius - 1, radius - 1),
+            angle,
+            0,
+            kind.spot_share * step_deg,
+            edge,
+            max(1, radius // 4),
         )
-    if rng.random() < 0.5:
-        inlay, ink = rng.uniform(150, 255, 3).tolist(), rng.uniform(0, 120, 3)
-        cv2.circle(picture, centre, round(radius * 0.6), inlay, -1, cv2.LINE_AA)
-        value = str(rng.choice(["1", "5", "10", "25", "100", "500", "K", "A"]))
-        _stamp(picture, _signs(rng, value, radius * 0.6), centre, ink)
+    if kind.inlay is not None:
+        ink = rng.uniform(0, 120, 3)
+        cv2.circle(picture, centre, round(radius * 0.6), kind.inlay, -1, cv2.LINE_AA)
+        _stamp(picture, _signs(rng, kind.value, radius * 0.6), centre, ink)
     cv2.circle(picture, centre, round(radius * 0.6), edge, max(1, radius // 12), cv2.LINE_AA)
     cv2.circle(owner, centre, radius, -1, -1)
+
+
+ALIKE: Final = 0.8
+"""How often the next stack of a wager is of the same chips. Chosen, not measured."""
 
 
 def wager(
@@ -146,9 +190,13 @@ def wager(
             cv2.circle(picture, _at(at), ring, ink.tolist(), max(1, ring // 25), cv2.LINE_AA)
     angle, pitch, count = rng.uniform(0, 2 * np.pi), rng.uniform(0.6, 0.85), rng.integers(1, 5)
     step = np.array([np.cos(angle), np.sin(angle)]) * pitch * card_px
+    kind = chip_kind(rng)
     for number in range(count):
+        kind = kind if rng.random() < ALIKE else chip_kind(rng)
         jitter = rng.normal(0, 0.05 * card_px, 2)
-        stack(rng, picture, owner, card_px, at + step * (number - (count - 1) / 2) + jitter)
+        stack(
+            rng, picture, owner, card_px, at + step * (number - (count - 1) / 2) + jitter, kind=kind
+        )
 
 
 def _signs(rng: np.random.Generator, text: str, height: float) -> NDArray[np.uint8]:
@@ -238,7 +286,9 @@ def limb(
     skin = np.array([rng.uniform(40, 170), rng.uniform(70, 190), rng.uniform(100, 235)])
     lit = skin * (1 + 0.25 * _cloud(rng, size, 30)[..., :1])
     share = mask[..., None].astype(np.float32) / 255
-    sleeve = np.hypot(*(np.mgrid[0:size, 0:size][::-1] - hand[:, None, None])) > thick * 2.6
+    sleeve = np.hypot(
+        *(np.mgrid[0:size, 0:size][::-1] - hand[:, None, None])
+    ) > thick * rng.uniform(2, 8)
     lit[sleeve] = rng.uniform(0, 230, 3)
     picture += share * (lit.astype(np.float32) - picture)
     owner[mask > 100] = -1

@@ -24,6 +24,7 @@ from vision.training.losses import (
     detector_loss,
     face_loss,
 )
+from vision.training.more_backs import Held, held_batches, held_loss
 from vision.training.networks import Classifier, Detector, FaceReader, LettersReader
 from vision.training.onward import exported, take_up
 from vision.training.photographed import Photographed
@@ -60,9 +61,13 @@ class Recipe:
     finder_rate: float = 2.5e-3
     finder_further_rate: float = 8e-4
     """Peak rate of a finder that continues from an export."""
-    finder_turns: int = 1
+    finder_turns: int = 4
     """How many quarter turns of each scene the finder learns from, at most 4: rendering a scene
     costs three times as much as a step with it."""
+    finder_photos: int = 4
+    """Tiles of photographs in each batch of a finder that continues from an export."""
+    finder_down: float = 0.4
+    """Its share of added hands face down, and of scenes with wagers."""
     reader_rate: float = 2e-3
     weight_decay: float = 1e-2
     reader_fall: float = 0.5
@@ -100,25 +105,47 @@ class Lesson:
     loss: Callable[[nn.Module, Any], Tensor]
 
 
-def finder_lesson(recipe: Recipe, begun: int = 0) -> Lesson:
-    """Return the detector's lesson: indices and backs in scenes.
-
-    ``begun``: the steps of the export that it continues from.
-    """
+def finder_lesson(recipe: Recipe) -> Lesson:
+    """Return the detector's lesson: indices and backs in scenes."""
 
     def batches(first: int) -> Iterator[Sample]:
-        decks = train_deck_ids(recipe.finder_decks)
-        start = first // recipe.finder_turns * recipe.finder_batch
-        scenes = Scenes(decks, recipe.tile_px, recipe.seed, start)
-        fresh = iter(_loader(scenes, recipe, recipe.finder_batch, _stacked))
-        return turned_again(fresh, recipe.finder_turns)
+        return _scenes(recipe, first)
 
-    steps, peak = recipe.finder_steps, recipe.finder_further_rate if begun else recipe.finder_rate
+    rate_at = partial(waning, steps=recipe.finder_steps, peak=recipe.finder_rate)
+    return Lesson("finder", recipe.finder_steps, rate_at, batches, _tiles, detector_loss)
+
+
+def backs_lesson(recipe: Recipe, begun: int, export: Path, photos: Path | None) -> Lesson:
+    """Return the lesson of a detector that continues from an ``export``: backs alone.
+
+    ``begun``: the steps of the export. ``photos``: a folder of photographs on which it is to answer
+    as before.
+    """
+
+    def batches(first: int) -> Iterator[Held]:
+        scenes = _scenes(recipe, first, recipe.finder_down)
+        seed = recipe.seed + first
+        return held_batches(scenes, photos, recipe.finder_photos, recipe.tile_px, seed)
+
+    steps, peak = recipe.finder_steps, recipe.finder_further_rate
 
     def rate_at(step: int) -> float:
         return waning(step - begun, steps - begun, peak)
 
-    return Lesson("finder", steps, rate_at, batches, detector_input, detector_loss)
+    return Lesson("finder", steps, rate_at, batches, _tiles, held_loss(export))
+
+
+def _scenes(recipe: Recipe, first: int, down: float = 0.0) -> Iterator[Sample]:
+    """Yield batches of scenes from a step onwards."""
+    decks = train_deck_ids(recipe.finder_decks)
+    start = first // recipe.finder_turns * recipe.finder_batch
+    scenes = Scenes(decks, recipe.tile_px, recipe.seed, start, down)
+    fresh = iter(_loader(scenes, recipe, recipe.finder_batch, _stacked))
+    return turned_again(fresh, recipe.finder_turns)
+
+
+def _tiles(batch: Sample) -> Tensor:
+    return detector_input(batch.tile)
 
 
 def turned_again(fresh: Iterable[Sample], turns: int) -> Iterator[Sample]:

@@ -11,9 +11,9 @@ HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
 """Weights of the heats' losses. Backs are rarer than indices and harder to find."""
 
 
-def detector_input(batch: Sample) -> Tensor:
-    """Return the tiles, 0..1."""
-    return _laid_out(batch.tile) / 255
+def detector_input(tiles: Tensor) -> Tensor:
+    """Return tiles ``(B, 3, S, S)`` as the detector takes them, 0..1."""
+    return _laid_out(tiles) / 255
 
 
 def classifier_input(batch: Glimpses) -> Tensor:
@@ -24,21 +24,38 @@ def classifier_input(batch: Glimpses) -> Tensor:
 def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
     """Focal loss on the heats; absolute error on the values where there is something."""
     with torch.autocast(batch.tile.device.type, dtype=torch.bfloat16):
-        out = network(detector_input(batch))
-    logits, values = out[:, :3].float(), out[:, 3:].float()
-    target, excused = batch.heat.clamp(min=0), batch.heat < 0
-    p = logits.sigmoid().clamp(1e-5, 1 - 1e-5)
-    hit = target > 0.999
-    gain = torch.where(hit, (1 - p) ** 2 * p.log(), (1 - target) ** 4 * p**2 * (1 - p).log())
-    weighed = gain * ~excused * HEAT_SHARES.to(out).view(1, 3, 1, 1)
-    heat = -weighed.sum() / hit.sum().clamp(min=1)
-    error = functional.smooth_l1_loss(values, batch.values, beta=0.05, reduction="none")
+        out = network(detector_input(batch.tile))
+    out = out.float()
+    error = _value_error(out, batch)
     index, back = batch.index_cells[:, None], batch.back_cells[:, None]
     total_index, total_back = index.sum().clamp(min=1), back.sum().clamp(min=1)
     point = (error[:, :2] * (index + back)).sum() / (total_index + total_back)
     ways = (error[:, 2:6] * index).sum() / total_index
     lies = (error[:, 6:] * back).sum() / total_back
-    return heat + 0.5 * point + 2.0 * ways + 0.7 * lies
+    return _heat_loss(out, batch, slice(0, 3)) + 0.5 * point + 2.0 * ways + 0.7 * lies
+
+
+def back_loss(out: Tensor, batch: Sample) -> Tensor:
+    """Return what :func:`detector_loss` counts of backs, given the detector's answer."""
+    error = _value_error(out, batch)
+    back = batch.back_cells[:, None]
+    total = back.sum().clamp(min=1)
+    point, lies = (error[:, :2] * back).sum() / total, (error[:, 6:] * back).sum() / total
+    return _heat_loss(out, batch, slice(2, 3)) + 0.5 * point + 0.7 * lies
+
+
+def _heat_loss(out: Tensor, batch: Sample, kinds: slice) -> Tensor:
+    """Return the focal loss on some of the heats, for each point that is to be found."""
+    target, excused = batch.heat[:, kinds].clamp(min=0), batch.heat[:, kinds] < 0
+    p = out[:, kinds].sigmoid().clamp(1e-5, 1 - 1e-5)
+    hit = target > 0.999
+    gain = torch.where(hit, (1 - p) ** 2 * p.log(), (1 - target) ** 4 * p**2 * (1 - p).log())
+    weighed = gain * ~excused * HEAT_SHARES[kinds].to(out).view(1, -1, 1, 1)
+    return -weighed.sum() / hit.sum().clamp(min=1)
+
+
+def _value_error(out: Tensor, batch: Sample) -> Tensor:
+    return functional.smooth_l1_loss(out[:, 3:], batch.values, beta=0.05, reduction="none")
 
 
 def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:

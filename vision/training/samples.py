@@ -74,9 +74,12 @@ class Glimpses:
 class Scenes(IterableDataset[Sample]):
     """An endless stream of samples, the same for a seed, a worker and a start."""
 
-    def __init__(self, decks: Sequence[str], size: int, seed: int, start: int = 0) -> None:
+    def __init__(
+        self, decks: Sequence[str], size: int, seed: int, start: int = 0, down: float = 0.0
+    ) -> None:
         super().__init__()
         self.decks, self.size, self.seed, self.start = tuple(decks), size, seed, start
+        self.down = down
 
     def __iter__(self) -> Iterator[Sample]:
         """Yield samples without end."""
@@ -86,7 +89,7 @@ class Scenes(IterableDataset[Sample]):
         number = self.start + worker
         while True:
             rng = np.random.default_rng([self.seed, number])
-            yield sample(render(rng, self.decks, self.size))
+            yield sample(render(rng, self.decks, self.size, down=self.down))
             number += step
 
 

@@ -141,12 +141,15 @@ def render(
     decks: Sequence[str],
     size: int,
     severity: float = 1.0,
+    *,
     courts: float = 0.0,
+    down: float = 0.0,
 ) -> Scene:
     """Render one scene of ``size`` pixels square with cards of ``decks``.
 
     ``severity`` scales the camera's faults: 0 is a good camera in good light. ``courts`` is the
-    share of added courts among the cards face up.
+    share of added courts among the cards face up, ``down`` that of added hands face down, almost
+    squared up; with it come as many wagers, and more arms.
     """
     card_px = _card_width(rng)
     picture = backdrop(rng, size)
@@ -155,7 +158,7 @@ def render(
     field = size / card_px * CARD_WIDTH_MM
     if rng.random() < 0.35:
         chips(rng, picture, owner, card_px)
-    for _ in range(rng.integers(1, 4) if rng.random() < WAGERED else 0):
+    for _ in range(rng.integers(1, 4) if rng.random() < max(WAGERED, down) else 0):
         wager(rng, picture, owner, card_px, rng.uniform(0, size, 2))
     if rng.random() < WRITTEN:
         jottings(rng, picture, card_px)
@@ -163,14 +166,14 @@ def render(
     for _ in range(_hands(rng, field)):
         if rng.random() < 0.3:
             pack = art(decks[int(rng.integers(len(decks)))])
-        hand = hand_poses(rng, field)
+        hand = hand_poses(rng, field, down)
         for pose, face_up in hand:
             felt.lay(pack, pose, face_up)
         if not all(face_up for _, face_up in hand) and rng.random() < TUCKED:
             _tuck(rng, felt, hand[-1][0], card_px)
     if rng.random() < 0.12:
         chips(rng, picture, owner, card_px)
-    if rng.random() < 0.18:
+    if rng.random() < max(0.18, down / 2):
         limb(rng, picture, owner, card_px)
     cards = tuple(_lain(at, *card, owner) for at, card in enumerate(felt.laid))
     return Scene(photograph(rng, picture, severity), cards, card_px, owner)
