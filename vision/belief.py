@@ -16,8 +16,8 @@ FACE_ALONE, FACE_BESIDE = 0.65, 0.45
 card. Of 86 finds on written pages, keyboards and chips 99% have less than the first; 0.6 instead
 finds no further card of the 2,034 on training photographs."""
 BACK_ALONE, BACK_BESIDE = 0.6, 0.4
-"""The same for a back: of 91 finds on such pictures 88% have less than the first; a back of which all
-shows has 0.56 and more on films, where the scale is known."""
+"""The same for a back: of 91 finds on such pictures 88% have less than the first; on films, where
+the scale is known, a back of which all shows has 0.56 and more."""
 
 
 def believed(
