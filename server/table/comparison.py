@@ -37,13 +37,18 @@ class Comparison:
 
 
 def compare_sessions(
-    truth: Sequence[RoundResult], found: Sequence[RoundResult]
+    truth: Sequence[RoundResult], found: Sequence[RoundResult], *, held: bool = False
 ) -> tuple[Comparison, ...]:
-    """Compare by round number; a round on only one side is a difference."""
+    """Compare by round number; a round on only one side is a difference.
+
+    ``held``: players get their first two cards face down and hold them. Which of the two was dealt
+    first is then no difference: the player decides how he lays them down, and nothing that is owed
+    depends on it.
+    """
     real = {result.round: result for result in truth}
     settled = {result.round: result for result in found}
     return tuple(
-        _compare(number, real.get(number), settled.get(number))
+        _compare(number, real.get(number), settled.get(number), held=held)
         for number in sorted(real.keys() | settled.keys())
     )
 
@@ -54,22 +59,27 @@ def tally(comparisons: Sequence[Comparison]) -> Tally:
     return Tally(len(comparisons), counted["exact"], counted["review"], counted["wrong"])
 
 
-def differences(truth: RoundResult, found: RoundResult) -> tuple[str, ...]:
-    """Describe the differences of ``found`` from ``truth``; empty when they agree."""
+def differences(truth: RoundResult, found: RoundResult, *, held: bool = False) -> tuple[str, ...]:
+    """Describe the differences of ``found`` from ``truth``; empty when they agree.
+
+    ``held`` as for :func:`compare_sessions`.
+    """
     return (
         *_dealer(truth, found),
-        *_spots(truth.spots, found.spots),
+        *_spots(truth.spots, found.spots, held=held),
         *_violations(truth.violations, found.violations),
         *_changed("house net", truth.net, found.net),
     )
 
 
-def _compare(number: int, truth: RoundResult | None, found: RoundResult | None) -> Comparison:
+def _compare(
+    number: int, truth: RoundResult | None, found: RoundResult | None, *, held: bool
+) -> Comparison:
     if truth is None or found is None:
         lone = "settled, but never played" if truth is None else "played, but never settled"
         open_item = found is not None and found.status == "review"
         return Comparison(number, "review" if open_item else "wrong", (f"the round was {lone}",))
-    found_differences = differences(truth, found)
+    found_differences = differences(truth, found, held=held)
     if found.status == "review":
         return Comparison(number, "review", found_differences)
     if found_differences and found.reviews:
@@ -83,7 +93,9 @@ def _dealer(truth: RoundResult, found: RoundResult) -> Iterator[str]:
     yield from _changed("dealer outcome", truth.dealer.outcome, found.dealer.outcome)
 
 
-def _spots(truth: Sequence[SpotResult], found: Sequence[SpotResult]) -> Iterator[str]:
+def _spots(
+    truth: Sequence[SpotResult], found: Sequence[SpotResult], *, held: bool
+) -> Iterator[str]:
     real = {spot.spot: spot for spot in truth}
     settled = {spot.spot: spot for spot in found}
     for number in sorted(real.keys() | settled.keys()):
@@ -91,12 +103,14 @@ def _spots(truth: Sequence[SpotResult], found: Sequence[SpotResult]) -> Iterator
         if number not in real or number not in settled:
             yield f"{name} {'did not play' if number not in real else 'is missing'}"
             continue
-        yield from _hands(name, real[number].hands, settled[number].hands)
+        yield from _hands(name, real[number].hands, settled[number].hands, held=held)
         yield from _changed(f"{name} insurance", real[number].insurance, settled[number].insurance)
         yield from _changed(f"{name} net", real[number].net, settled[number].net)
 
 
-def _hands(name: str, truth: Sequence[HandResult], found: Sequence[HandResult]) -> Iterator[str]:
+def _hands(
+    name: str, truth: Sequence[HandResult], found: Sequence[HandResult], *, held: bool
+) -> Iterator[str]:
     for number, (real, settled) in enumerate(zip_longest(truth, found)):
         hand = f"{name} {hand_name(number)}"
         if real is None or settled is None:
@@ -104,7 +118,10 @@ def _hands(name: str, truth: Sequence[HandResult], found: Sequence[HandResult]) 
             continue
         for field in ("hand", "stake", "outcome", "net"):
             yield from _changed(f"{hand} {field}", getattr(real, field), getattr(settled, field))
-        yield from _other_cards(f"{hand} cards", real.cards, settled.cards)
+        cards = real.cards
+        if held and len(truth) == 1 and _fit((*cards[1::-1], *cards[2:]), settled.cards):
+            cards = settled.cards
+        yield from _other_cards(f"{hand} cards", cards, settled.cards)
         yield from _other_cards(f"{hand} burned", real.burned, settled.burned)
 
 
@@ -125,8 +142,12 @@ def _where(key: tuple[str, int | None, int | None]) -> str:
 
 def _other_cards(what: str, real: _Cards, settled: _Cards) -> Iterator[str]:
     """Describe cards that differ: one stated by its rank, its suit in doubt, fits any suit."""
-    if len(real) != len(settled) or not all(map(_fits, real, settled)):
+    if not _fit(real, settled):
         yield from _changed(what, real, settled)
+
+
+def _fit(real: _Cards, settled: _Cards) -> bool:
+    return len(real) == len(settled) and all(map(_fits, real, settled))
 
 
 def _fits(real: Card | None, settled: Card | None) -> bool:

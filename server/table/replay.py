@@ -109,7 +109,9 @@ def replay(
         recording=recording,
         book=Book(book, rules),
         rounds=rounds,
-        comparisons=None if truth is None else compare_sessions(truth, rounds),
+        comparisons=None
+        if truth is None
+        else compare_sessions(truth, rounds, held=rules.player_cards == "down"),
         events=tuple(e for e in journal.read() if not isinstance(e, UnknownEvent)),
         head=journal.verify().head,
         jpegs=player.jpegs,

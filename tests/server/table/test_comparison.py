@@ -39,6 +39,23 @@ def test_a_card_stated_by_its_rank_fits_every_suit_of_it() -> None:
     )
 
 
+def test_which_of_two_held_cards_came_first_is_no_difference() -> None:
+    (spot,) = DEALER_OVERDREW.spots
+    (hand,) = spot.hands
+    first, second, *rest = hand.cards
+    exchanged = replace(
+        DEALER_OVERDREW,
+        spots=(replace(spot, hands=(replace(hand, cards=(second, first, *rest)),)),),
+    )
+    assert differences(DEALER_OVERDREW, exchanged, held=True) == ()
+    assert len(differences(DEALER_OVERDREW, exchanged)) == 1
+    other = replace(
+        DEALER_OVERDREW,
+        spots=(replace(spot, hands=(replace(hand, cards=(second, second, *rest)),)),),
+    )
+    assert len(differences(DEALER_OVERDREW, other, held=True)) == 1
+
+
 def test_another_stake_net_or_insurance_is_a_difference() -> None:
     (spot,) = BLACKJACK_AND_INSURANCE.spots
     (hand,) = spot.hands
