@@ -115,7 +115,8 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
     middle = share + square / (2 * trials)
     reach = NORMAL_95 * sqrt(share * (1 - share) / trials + square / (4 * trials**2))
     whole = 1 + square / trials
-    return max((middle - reach) / whole, 0.0), min((middle + reach) / whole, 1.0)
+    low, high = (middle - reach) / whole, (middle + reach) / whole
+    return low if share > 0 else 0.0, high if share < 1 else 1.0
 
 
 def met(claim: Claim) -> bool | None:
