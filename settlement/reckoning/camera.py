@@ -126,7 +126,7 @@ class Camera:
             found += _one_of_each(again, look)
             if not self._felt.tucked(look.place):
                 found += self._deals.later_card(story, owner, look, claims)
-                found += self._deals.next_round(story, owner, claims)
+                found += self._deals.next_round(story, owner, look, claims)
         return found
 
     def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:

@@ -10,6 +10,7 @@ from settlement.reckoning.grammar import (
     Coming,
     draws,
     due_in_deal,
+    face_in_deal,
     hidden,
     turn_ended,
     unread,
@@ -75,13 +76,15 @@ class Deals:
         if not staked:
             return
         order: list[Dealt] = [*staked, "dealer"]
+        due = face_in_deal(story, owner, self._rules)
+        wrong = 0.0 if look.face == due else log(MISTAKE)
         for claim in claims:
             place = claim.evidence - log(ZONE_MM2)
             before = order.index(owner) - claim.skipped if owner in order else -1
             for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
                     before * hidden(story) + place,
-                    claim.mistakes,
+                    claim.mistakes + wrong,
                     to=owner,
                     unseen=unseen,
                     kind="deal",
@@ -91,7 +94,7 @@ class Deals:
             if before:
                 yield Option(
                     place,
-                    claim.mistakes + log(MISTAKE),
+                    claim.mistakes + wrong + log(MISTAKE),
                     to=owner,
                     kind="deal",
                     draw=claim.draw,
@@ -147,13 +150,16 @@ class Deals:
                     play=draw.evidence,
                 )
 
-    def next_round(self, story: Story, owner: Dealt, claims: Sequence[Claim]) -> Iterator[Option]:
+    def next_round(
+        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+    ) -> Iterator[Option]:
         """The round in play was over, and the dealer's cards were not seen to go."""
         if not story.revealed or owner == "dealer" or not story.hands:
             return
         order = story.lying_wagers()
         if owner not in order:
             return
+        wrong = 0.0 if look.face == self._rules.player_cards else log(MISTAKE)
         for claim in claims:
             before = order.index(owner) - claim.skipped
             # What the cards that lie there tell against it is weighed as the round is closed.
@@ -161,7 +167,7 @@ class Deals:
             for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
                     evidence + claim.evidence,
-                    claim.mistakes,
+                    claim.mistakes + wrong,
                     to=owner,
                     unseen=unseen,
                     kind="next",

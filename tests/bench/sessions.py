@@ -36,7 +36,7 @@ def filmed(settings: Settings, folder: Path) -> Path:
 
 def report_lines(found: Replayed) -> Iterator[str]:
     """Say what became of each round that was not exact, and what a person is asked."""
-    asked = {one.round: [review.what for review in one.reviews] for one in found.rounds}
+    asked = {one.round: [review.what for review in one.reviews or ()] for one in found.rounds}
     for one in found.comparisons or ():
         if one.verdict != "exact":
             yield f"    round {one.round} {one.verdict}: {'; '.join(one.differences[:4])}"

@@ -86,7 +86,7 @@ def faces_from(decks: Sequence[str], rng: np.random.Generator) -> Iterator[list[
     while True:
         severity = 1.0 if rng.random() < 0.25 else 0.4
         courts = COURTS if rng.random() < COURT_SCENES else 0.0
-        yield faces_of(rng, render(rng, decks, SCENE_PX, severity, courts))
+        yield faces_of(rng, render(rng, decks, SCENE_PX, severity, courts=courts))
 
 
 def faces_of(rng: np.random.Generator, scene: Scene) -> list[Kept]:
