@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from models.events import CardGone, CardSighted
 from simulation.ideal import Timed
+from vision.tracker import LIFTED_NS
 
 FPS: Final = 15
 _FRAME_NS: Final = 10**9 // FPS
@@ -32,8 +33,6 @@ _FAR_OFF_MM: Final = 6.0
 _OFF_DEG: Final = 1.7
 _TURNED_MM: Final = 115.0
 """A card that was turned over keeps its track up to here."""
-_GONE_NS: Final = 600_000_000
-"""A card that leaves alone is sought for this long."""
 _SWEEP: Final = 3
 _SWEEP_NS: Final = 400_000_000
 _AGAIN_S: Final = ((0.30, 0.07, 0.07), (0.60, 0.07, 0.7), (0.88, 0.7, 5.5), (0.94, 5.5, 20.0))
@@ -92,7 +91,7 @@ class _Observer:
 
     def _gone(self, at: int, gone: CardGone, *, alone: bool) -> Iterator[Timed]:
         self.last.pop(gone.track, None)
-        reported_ns = self._frame(at + (_GONE_NS if alone else 0))
+        reported_ns = self._frame(at + (LIFTED_NS if alone else 0))
         yield (
             reported_ns,
             replace(gone, track=self._track(gone.track), frame=self._number(reported_ns)),
@@ -121,7 +120,7 @@ class _Observer:
             yield again_ns, replace(event, change="read", at=again_ns, frame=frame)
 
     def _lost(self, reported_ns: int, went: CardGone) -> Iterator[Timed]:
-        at = reported_ns + _GONE_NS
+        at = reported_ns + LIFTED_NS
         yield at, replace(went, frame=self._number(at))
 
     def _track(self, track: int) -> int:
