@@ -29,10 +29,6 @@ _UNHURRIED_PAID: Final = 1.7
 """The same to a payment. Chosen: of a simulated dealer who stands it comes after 1.3 to 1.5."""
 
 
-_IN_TURN: Final = ("hit", "stand", "double", "split", "surrender")
-"""What a player does in his turn; insurance and even money come before every turn."""
-
-
 def with_a_card_more(
     weighing: Weighing,
     record: Sequence[AnyFact],
@@ -139,7 +135,8 @@ def _turn_ends(record: Sequence[AnyFact], spot: Spot) -> int | None:
     for at, fact in enumerate(record[dealt[1] + 1 :], dealt[1] + 1):
         if isinstance(fact, CardDealt | CardExposed) and (fact.to == "dealer" or fact.to > spot):
             return at - 1
-        if isinstance(fact, PlayerActed) and fact.spot > spot and fact.action in _IN_TURN:
+        # Even money is taken before every turn.
+        if isinstance(fact, PlayerActed) and fact.spot > spot and fact.action != "even_money":
             return at - 1
     return None
 
