@@ -37,8 +37,8 @@ _MOVED_MM: Final = 240.0  # a card moves this far at most between two sightings
 _TURNED_MM: Final = 115.0  # the same where it is turned over beside its place
 LIFTED_NS: Final = 600_000_000
 """A card that left its place is sought for this long before it is reported gone. Cards moved aside
-for splits on films came to rest 133 to 266 ms after their places were seen to be free (33 cards of
-5 sessions)."""
+for splits on films came to rest within 266 ms after their places were seen to be free (36 cards of
+6 sessions)."""
 _SWEEP: Final = 3  # cards that leave together are swept up, and gone at once
 _SWEEP_MM: Final = 150.0  # so near each other
 _SWEEP_NS: Final = 400_000_000  # so soon after each other
