@@ -6,7 +6,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -66,14 +66,19 @@ def receiving(receiver: Receiver | None = None) -> Iterator[Receiver]:
         disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            length = int(self.headers.get("Content-Length", 0))
+            body = self.rfile.read(length)
+            if len(body) < length:  # the sender was killed as it sent: nothing was accepted
+                self.close_connection = True
+                return
             status = found.take(Sent(self.path, dict(self.headers.items()), body))
             self.send_response(status)
             if status == 307:
                 self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(found.answer)))
             self.end_headers()
-            self.wfile.write(found.answer)
+            with suppress(BrokenPipeError, ConnectionResetError):  # the sender was killed
+                self.wfile.write(found.answer)
 
         def log_message(self, *_: Any) -> None:
             pass
