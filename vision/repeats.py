@@ -4,24 +4,45 @@ A card in flight that is seen twice in one place looks like a card at rest. Moti
 picture proves the picture new: a repeat shows none, whether it comes bit for bit or an encoder has
 changed its noise. A picture in which all but nothing moved any more proves nothing; so many in a
 row are no repeats but a table at rest.
+
+How many depends on how often this camera repeats a picture. After a repeat the table has moved on
+by two pictures, so as much moves as before or more; after a hand that held still, less does.
 """
 
+from math import ceil, log
 from typing import Final
 
-STILL: Final = 5
-"""So many pictures in a row in which the motion has stopped show a table at rest. Of a camera that
-repeats every tenth picture, one run of repeats in 100,000 pictures is so long; a table on which
-nothing at all moves is read that many pictures late. Counted in pictures: repeats are, too."""
+MOST_STILL: Final = 5
+"""So many pictures in a row in which the motion has stopped show a table at rest, whatever the
+camera. Counted in pictures: repeats are, too."""
+_LEAST_STILL: Final = 2
+"""As many do where a camera is not known to repeat any."""
+_RUN_P: Final = 1e-4
+"""The share of pictures that begin a run of repeats taken for a table at rest. Chosen."""
 _STOPPED: Final = 0.15
 """Share of the change before: below it, what moved has stopped. A hand that lets go of a card and
 holds still for one picture gave 0.11 (filmed session 9104)."""
+_PRIOR: Final = 3
+"""Repeats that a camera is believed to have shown already, so that it must prove itself for 300
+pictures with motion. Films without repeats gave 5 to 9 in 1,600 (filmed sessions 9341 to 9343)."""
+_REMEMBERED: Final = 2_000
+"""Pictures with motion after which what was counted weighs half: a camera may begin to repeat."""
 
 
 class Repeats:
     """Follows one camera's pictures."""
 
     def __init__(self) -> None:
-        self._still, self._change = STILL, 0.0
+        self._still, self._change = MOST_STILL, 0.0
+        self._moving = self._repeats = 0.0
+
+    @property
+    def still(self) -> int:
+        """How many still pictures in a row show a table at rest."""
+        share = (self._repeats + _PRIOR) / max(self._moving, _PRIOR)
+        if share >= 1.0:
+            return MOST_STILL
+        return min(MOST_STILL, max(_LEAST_STILL, ceil(log(_RUN_P) / log(share))))
 
     def possible(self, change: float) -> bool:
         """Take the next picture; return whether it may repeat an earlier one.
@@ -29,9 +50,18 @@ class Repeats:
         Args:
             change: from the last picture that was taken for new, in any unit; 0 without motion.
         """
-        moved = 0 < change >= _STOPPED * self._change
-        self._still = 0 if moved else self._still + 1
-        if 0 < self._still < STILL:
+        if 0 < change >= _STOPPED * self._change:
+            self._count(change)
+            self._still = 0
+        else:
+            self._still += 1
+        if 0 < self._still < self.still:
             return True
         self._change = change
         return False
+
+    def _count(self, change: float) -> None:
+        self._moving += 1
+        self._repeats += self._still == 1 and change >= self._change
+        if self._moving >= _REMEMBERED:
+            self._moving, self._repeats = self._moving / 2, self._repeats / 2

@@ -8,6 +8,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning.deals import Deals
 from settlement.reckoning.grammar import (
     Coming,
+    due_in_deal,
     hidden,
     owed_before,
 )
@@ -53,7 +54,7 @@ class Camera:
     """
 
     def __init__(self, felt: Felt, rules: Rulebook, room: Room, shoe: Shoe | None) -> None:
-        self._felt, self._room = felt, room
+        self._felt, self._rules, self._room = felt, rules, room
         self._places, self._deals = Places(felt), Deals(felt, rules, room, shoe)
 
     def options(self, story: Story, look: Look) -> list[Option]:
@@ -61,6 +62,8 @@ class Camera:
         meanings = self._meanings(story, look)
         if look.face == "down" or story.revealed:
             return meanings
+        if "dealer" in due_in_deal(story, self._rules):
+            _charge_hole_card(story, meanings)
         if not _owed(story, None):
             return meanings
         return [one for option in meanings for one in _with_cards_owed(story, option)]
@@ -207,6 +210,14 @@ def _aside(story: Story, look: Look, claims: Sequence[Claim]) -> list[Option]:
     burned -= log(ZONE_MM2)
     found = [Option(burned + one.evidence, kind="aside", draw=one.draw) for one in drawn]
     return [*found, Option(of_nothing(look))]
+
+
+def _charge_hole_card(story: Story, options: Iterable[Option]) -> None:
+    """A dealer who turns up his first card before his second comes makes a mistake."""
+    for option in options:
+        card = story.card(option.ident) if option.kind in ("seen", "again") else None
+        if card is not None and card.to == "dealer" and card.face == "down" and not option.as_back:
+            option.mistakes += log(MISTAKE)
 
 
 def _with_cards_owed(story: Story, option: Option) -> list[Option]:

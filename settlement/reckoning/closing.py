@@ -159,7 +159,7 @@ class Closing:
                 break
         return asked
 
-    def amend(self, story: Story) -> None:
+    def _amend(self, story: Story) -> None:
         """State cards of the round that ``story`` closed first as the round's course has them."""
         over = story.closed[0]
         if story.amended >= over.round:
@@ -177,16 +177,22 @@ class Closing:
             story.amend(over.opened + place, fact)
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
-        """Return the story that is likeliest with every mistake in its first round counted.
+        """Amend the stories that may be the likeliest one, and return that.
 
-        Mistakes only make a story less likely: one is not settled whose observations alone are
-        less likely than the best story with its mistakes.
+        Every mistake in a story's first round counts, as it is amended. Mistakes only make a story
+        less likely: one is not settled whose observations alone are less likely than the best story
+        with its mistakes.
         """
         ordered = sorted(stories, key=lambda story: -story.closed[0].evidence)
-        best, most = ordered[0], self._of_first_round(ordered[0])
+        best = ordered[0]
+        self._amend(best)
+        if len(ordered) == 1:
+            return best
+        most = self._of_first_round(best)
         for story in ordered[1:]:
             if story.closed[0].evidence <= most:
                 break
+            self._amend(story)
             likely = self._of_first_round(story)
             if likely > most:
                 best, most = story, likely

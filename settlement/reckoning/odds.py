@@ -126,6 +126,9 @@ MOVES: Final = 0.02
 TAKES_OVER: Final = 0.01
 """A like card laid upon another takes over its track."""
 
+TAKES_OVER_BACK: Final = 0.1
+"""A card laid upon a back takes over its track: the strip of the back is not seen at first."""
+
 COMES_BACK: Final = 0.5
 """A card that left the felt, and is not settled, comes into view again."""
 

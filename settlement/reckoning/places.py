@@ -148,19 +148,20 @@ def in_row(
     His last ``before`` a time, where it is known when the card left the shoe. Cards that nobody saw
     lie between.
     """
-    row, unseen = [], 0
+    row, unseen, hole = [], 0, look.face == "down"
     for card in story.dealer:
         if card is besides or (before is not None and card.at > before):
             continue
         if card.where == "felt" and card.place is not None:
             row.append(card.place)
+            hole |= card.face == "down" and len(story.dealer) == 1
         unseen += card.where == "unseen"
     if not row:
         return -log(ZONE_MM2)
     last = max(row, key=lambda place: place.x_mm)
     aside = look.place.x_mm - last.x_mm
-    if look.face == "down":
-        # The hole card lies half under the card that is up, on either side.
+    if hole:
+        # The hole card lies half under the card that is up, on either side, whichever came first.
         off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - last.y_mm)
         return log(IN_ROW * exp(spread(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
     off = hypot(aside - (1 + unseen) * ROW_STEP_MM, look.place.y_mm - last.y_mm)

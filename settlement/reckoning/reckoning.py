@@ -433,9 +433,7 @@ class Reckoning:
             and story.closed[0].round == best.closed[0].round
             and story.end > self._published
         ]
-        for story in over:
-            self._closing.amend(story)
-        return self._closing.likeliest(over) if len(over) > 1 else best
+        return self._closing.likeliest(over or [best])
 
     def _count(self, fact: AnyEvent) -> None:
         """Count what left the decks by the facts that were published."""

@@ -172,7 +172,7 @@ class Weighing:
         may be as good as certain; empty where none is.
         """
         counted = _out_of_shoe(record)
-        answers = self._answers(record, questions, counted)
+        answers = self._answers(record, questions, counted, most_open=1)
         if answers.count("open") != 1:
             return {}
         at = answers.index("open")
@@ -183,7 +183,7 @@ class Weighing:
             changed = {place: facts[0] for place, facts in rival.instead.items()}
             other = [changed.get(place, fact) for place, fact in enumerate(record)]
             seen = [*questions[:at], _against(rival, questions[at], record), *questions[at + 1 :]]
-            if "open" not in self._answers(other, seen, counted):
+            if "open" not in self._answers(other, seen, counted, most_open=0):
                 return changed
         return {}
 
@@ -197,8 +197,13 @@ class Weighing:
         return self._answers(record, questions, _out_of_shoe(record))
 
     def _answers(
-        self, record: Sequence[AnyFact], questions: Sequence[Question], counted: Mapping[Card, int]
+        self,
+        record: Sequence[AnyFact],
+        questions: Sequence[Question],
+        counted: Mapping[Card, int],
+        most_open: int | None = None,
     ) -> list[Answer]:
+        """Answer the questions; once more than ``most_open`` stay open the rest is not weighed."""
         if not questions:
             return []
         stated = self._outcome(record, counted)
@@ -216,6 +221,8 @@ class Weighing:
                     weights[at].misjudged += likely
                 else:
                     weights[at].alike += likely
+            if most_open is not None and sum(weight.open for weight in weights) > most_open:
+                break
         odd = len({code for code, _, _ in stated.mistakes}) > _MOST_MISTAKES
         return [weight.answer(odd=odd) for weight in weights]
 

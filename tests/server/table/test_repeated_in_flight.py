@@ -22,7 +22,7 @@ from tests.thoroughness import one_in
 from tests.vision.painted import Painted
 from tests.vision.truth_reader import TruthReader
 from vision.felt import locate_felt
-from vision.repeats import STILL
+from vision.repeats import MOST_STILL
 from vision.scenes.film import film, reference_points
 from vision.scenes.look import Look
 from vision.watch import Observed, Watcher
@@ -107,7 +107,7 @@ def test_cards_that_repeated_pictures_show_in_mid_air_are_no_mistakes(chosen: st
     ("share", "sigma"), one_in(2, ((0.35, ENCODED), (0.35, 0.0), (0.6, 0.0), (0.6, ENCODED)))
 )
 def test_nor_is_any_card_that_is_shown_again_in_mid_air(share: float, sigma: float) -> None:
-    repeated = in_flight(share, STILL - 1)
+    repeated = in_flight(share, MOST_STILL - 1)
     assert judged(repeated, sigma) == Compared(exact=1, asked=(), wrong=())
 
 
@@ -121,7 +121,7 @@ def test_without_the_protection_the_camera_would_tell_of_more_cards(
 ) -> None:
     chance = Random("0 9 1")
     repeated = frozenset(n for n in range(5, len(pictures())) if chance.random() < SHARE)
-    told = tracks(frozenset())
-    assert tracks(repeated) == told
-    monkeypatch.setattr("vision.repeats.STILL", 1)
+    told = tracks(repeated)
+    assert told <= tracks(frozenset())
+    monkeypatch.setattr("vision.repeats.MOST_STILL", 1)
     assert tracks(repeated) > told
