@@ -1,7 +1,7 @@
 """From frames to observations, on a painted table with a reader that knows the truth."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,33 @@ def test_a_card_missed_at_first_is_found_by_looking_again() -> None:
 
     seen = watch([(0, Moment()), (0.5, Moment((ACE,)))], 2, reader=Blinking())
     assert seen.short == [("new", 0.53, 1)]
+
+
+class FaintBacks(TruthReader):
+    """Is as unsure of a back as of a finger."""
+
+    def read(self, image: NDArray[np.uint8], **how: Any) -> Sightings:
+        found = super().read(image, **how)
+        return replace(found, found_p=np.where(found.face_up, 0.98, 0.35).astype(np.float32))
+
+
+def shown_for(pictures: int, lying: Lying) -> list[tuple[float, Moment]]:
+    """An arm that never stops, so that the camera is known; then a card, and nothing else moves."""
+    arms = [((60, 600), (60, 400 + 20 * (n % 5)), (140, 400), (140, 600)) for n in range(400)]
+    moving = [(n / 15, Moment((), (arm,))) for n, arm in enumerate(arms)]
+    return [*moving, (400 / 15, Moment((lying,))), ((400 + pictures) / 15, Moment())]
+
+
+def test_a_face_shown_for_three_pictures_is_read_where_nothing_else_moves() -> None:
+    seen = watch(shown_for(3, ACE), 28, reader=FaintBacks())
+    assert [change for change, _, _ in seen.short] == ["new", "gone"]
+
+
+@pytest.mark.parametrize(("pictures", "reported"), [(4, []), (7, ["new", "gone"])])
+def test_a_faint_back_must_lie_there_longer(pictures: int, reported: list[str]) -> None:
+    """Fingers of a hand that held still above a card were backs to the finder (session 9301)."""
+    seen = watch(shown_for(pictures, HOLE), 29, reader=FaintBacks())
+    assert [change for change, _, _ in seen.short] == reported
 
 
 def test_only_what_changed_is_read_and_nothing_twice() -> None:
