@@ -33,13 +33,6 @@ _FAR_OFF_MM: Final = 6.0
 _OFF_DEG: Final = 1.7
 _TURNED_MM: Final = 115.0
 """A card that was turned over keeps its track up to here."""
-_UNDER_MM: Final = 45.0
-"""A card laid so near upon a back leaves a strip of it."""
-_TAKES_OVER: Final = 0.25
-"""Share of faces laid upon a back that are taken for that card turned up: its strip is not found at
-first. 6 of 24 up cards on films were (home 9341 to 9348)."""
-_STRIP_NS: Final = 200_000_000
-"""So long after the face that strip is found."""
 _SWEEP: Final = 3
 _SWEEP_NS: Final = 400_000_000
 _AGAIN_S: Final = ((0.30, 0.07, 0.07), (0.60, 0.07, 0.7), (0.88, 0.7, 5.5), (0.94, 5.5, 20.0))
@@ -82,9 +75,7 @@ class _Observer:
     chance: Random
     start_ns: int
     begun: dict[int, int] = field(default_factory=dict)
-    """By track of the perfect camera: how often it got another one since."""
-    named: dict[int, int] = field(default_factory=dict)
-    """By track of the perfect camera: the track it is reported on, where that is another one."""
+    """By track of the perfect camera: how often it lost the card."""
     last: dict[int, CardSighted] = field(default_factory=dict)
 
     def observe(self, own: Sequence[tuple[int, CardSighted | CardGone]]) -> list[Timed]:
@@ -118,16 +109,8 @@ class _Observer:
                 frame=0,
             )
             yield from self._lost(reported_ns, went)
-            self._begin(seen.track)
+            self.begun[seen.track] = self.begun.get(seen.track, 0) + 1
             seen = replace(seen, change="new")
-        under = self._under(seen) if before is None else None
-        if under is not None and self.chance.random() < _TAKES_OVER:
-            self.named[seen.track] = self._track(under.track)
-            self._begin(under.track)
-            strip = replace(under, change="new", at=seen.at)
-            strip_ns = self._frame(reported_ns + _STRIP_NS)
-            yield strip_ns, self._as_reported(strip, strip_ns)
-            seen = replace(seen, change="turned")
         self.last[seen.track] = seen
         event = self._as_reported(seen, reported_ns)
         yield reported_ns, event
@@ -140,23 +123,8 @@ class _Observer:
         at = reported_ns + LIFTED_NS
         yield at, replace(went, frame=self._number(at))
 
-    def _under(self, seen: CardSighted) -> CardSighted | None:
-        """Return the card face down that a card face up was laid upon."""
-        if seen.face == "down":
-            return None
-        for other in self.last.values():
-            apart_mm = hypot(other.x_mm - seen.x_mm, other.y_mm - seen.y_mm)
-            if other.face == "down" and apart_mm < _UNDER_MM:
-                return other
-        return None
-
-    def _begin(self, track: int) -> None:
-        """Report a card on another track from now on."""
-        self.begun[track] = self.begun.get(track, 0) + 1
-        self.named[track] = track + _NEW_TRACK * self.begun[track]
-
     def _track(self, track: int) -> int:
-        return self.named.get(track, track)
+        return track + _NEW_TRACK * self.begun.get(track, 0)
 
     def _again_ns(self, reported_ns: int) -> int | None:
         drawn = self.chance.random()

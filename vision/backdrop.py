@@ -73,13 +73,22 @@ class Backdrop:
             pose: where a card lay.
             under: cards visible now; the area that they cover does not count.
         """
+        box, outline, whole = self.beside(pose, under)
+        felt = self._alike(outline, box)
+        return felt >= max(_CARD_SHARE * whole, _BARE_SHARE * int(outline.sum()), 1)
+
+    def beside(self, pose: Pose, under: Sequence[Pose]) -> tuple[Rect, NDArray[np.bool_], int]:
+        """Return what is visible of a card beside others that lie on it.
+
+        Returns:
+            A part of the reduced picture; which of its pixels show the card, ``(H, W)``; and how
+            many would if nothing lay on it.
+        """
         box = self._box(pose)
         outline = self._drawn([pose], -_SHRINK_MM, box) > 0
         whole = int(outline.sum())
         near = [other for other in under if other.distance_mm(pose) < _REACH_MM]
-        outline &= self._drawn(near, _GROW_MM, box) == 0
-        felt = self._alike(outline, box)
-        return felt >= max(_CARD_SHARE * whole, _BARE_SHARE * int(outline.sum()), 1)
+        return box, outline & (self._drawn(near, _GROW_MM, box) == 0), whole
 
     def bare(self) -> Mask:
         """Mark the blocks that show only felt, as learned and in the same light."""

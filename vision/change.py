@@ -168,6 +168,18 @@ class ChangeDetector:
             return 0.0
         return float(cv2.absdiff(small, self.now).mean())
 
+    def same(self, part: Rect, pixels: NDArray[np.bool_]) -> float:
+        """Return the share of pixels that look as when they were read last.
+
+        Args:
+            part: of the reduced picture.
+            pixels: ``(H, W)``, those of the part that count; at least one.
+        """
+        left, top, width, height = part
+        rows, columns = slice(top, top + height), slice(left, left + width)
+        apart = cv2.absdiff(self.now[rows, columns], self._known[rows, columns])
+        return float((apart[pixels] <= max(float(_LEVELS), _SIGMAS * (self._noise or 0.0))).mean())
+
     def accept(self, blocks: Mask) -> None:
         """Mark the present picture of these blocks as read."""
         cv2.copyTo(self.now, self.grid.spread(blocks), self._known)

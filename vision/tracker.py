@@ -74,6 +74,9 @@ class View(Protocol):
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
         """Return whether bare felt is visible inside the outline, beside what ``under`` covers."""
 
+    def unchanged(self, pose: Pose, under: Sequence[Pose]) -> bool:
+        """Return whether a strip of the card at ``pose`` is visible, and looks as it did."""
+
     def moved_ns(self, pose: Pose) -> int:
         """Return when anything at ``pose`` last moved."""
 
@@ -272,7 +275,10 @@ class Tracker:
     def _turned(
         self, missed: Sequence[Track], fresh: list[Seen], view: View, changes: list[Change]
     ) -> list[Seen]:
-        """Find the backs that now show their face, in place or directly beside."""
+        """Find the backs that now show their face, in place or directly beside.
+
+        A back of which a strip shows as before lies there still: another card was laid upon it.
+        """
         left = []
         for seen in sorted(fresh, key=lambda s: s.at_ns):
             backs = [
@@ -283,6 +289,7 @@ class Tracker:
                 and t.pose.distance_mm(seen.pose) <= _TURNED_MM
                 and view.moved_ns(t.pose) > t.seen_ns
                 and all(change.track is not t for change in changes)
+                and not self._lies_beneath(t, seen, view)
             ]
             if not backs:
                 left.append(seen)
@@ -290,6 +297,10 @@ class Tracker:
             nearest = min(backs, key=lambda t: t.pose.distance_mm(seen.pose))
             changes.append(self._take(nearest, seen, "turned", view.at_ns))
         return left
+
+    def _lies_beneath(self, track: Track, seen: Seen, view: View) -> bool:
+        others = [other.pose for other in self._lying if other is not track]
+        return track in self._lying and view.unchanged(track.pose, [seen.pose, *others])
 
 
 def _once_each(sightings: Sequence[Seen]) -> list[Seen]:

@@ -16,6 +16,8 @@ _AT_REST: Final = 0.6  # share of a card's blocks at rest
 _CUT_PX: Final = 3.0  # an index may reach this far beyond the part that was read
 _EARLY: Final = 25  # percentile of its blocks' times: when a card came to rest
 _CORE_MM: Final = -8.0  # a card's outline drawn smaller, so that its edge does not count
+_STRIP: Final = 0.15  # share of a card that must be visible to tell whether it lies there still
+_UNCHANGED: Final = 0.8  # share of that which looks as it did
 _INDEX_MM: Final = (18.0, 26.0)  # width and height of the corner that shows an index
 
 
@@ -60,6 +62,16 @@ class FeltView:
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
         """Return whether bare felt is visible inside the outline, beside what ``under`` covers."""
         return self._backdrop.free(pose, under)
+
+    def unchanged(self, pose: Pose, under: Sequence[Pose]) -> bool:
+        """Return whether a strip of the card at ``pose`` is visible, and looks as it did.
+
+        What ``under`` covers does not count.
+        """
+        part, visible, whole = self._backdrop.beside(pose, under)
+        if visible.sum() < _STRIP * whole:
+            return False
+        return self._detector.same(part, visible) >= _UNCHANGED
 
     def moved_ns(self, pose: Pose) -> int:
         """Return when anything at ``pose`` last moved."""

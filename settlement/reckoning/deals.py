@@ -30,7 +30,6 @@ from settlement.reckoning.odds import (
     LONG_TO_ANOTHER,
     MISTAKE,
     TAKES_OVER,
-    TAKES_OVER_BACK,
     ZONE_MM2,
 )
 from settlement.reckoning.places import MOST_LIKELY_PLACE, Places, beyond
@@ -177,30 +176,11 @@ class Deals:
                 )
 
     def upon_another(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
-        """A card laid upon this one took over its track.
-
-        A camera takes the up card upon the hole card for that one turned up, and a face upon a
-        like one for that card moved.
-        """
-        if look.face == "down" or card.place is None:
+        """A like card of the shoe, laid upon this one, took over its track."""
+        if not story.supply.drawn or card.place is None or card.to == "dealer":
             return
-        if apart_mm(card.place, look.place) <= MOVED_MM:
+        if "down" in (look.face, card.face) or apart_mm(card.place, look.place) <= MOVED_MM:
             return
-        if card.to == "dealer":
-            if card.face == "down":
-                yield from self._upon_hole_card(story, card, look)
-        elif card.face == "up" and story.supply.drawn:
-            yield from self._upon_a_like_one(story, card, look)
-
-    def _upon_hole_card(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
-        if "dealer" not in due_in_deal(story, self._rules):
-            return
-        for option in self.later_card(story, card.to, look, self.claims(story, look)):
-            option.ident = card.ident
-            option.evidence += log(TAKES_OVER_BACK * ZONE_MM2)
-            yield option
-
-    def _upon_a_like_one(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
         order = due_in_deal(story, self._rules)
         for claim in self.claims(story, look):
             if claim.draw is None or claim.draw.card is not card.card:

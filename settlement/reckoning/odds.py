@@ -126,10 +126,6 @@ MOVES: Final = 0.02
 TAKES_OVER: Final = 0.01
 """A like card laid upon another takes over its track."""
 
-TAKES_OVER_BACK: Final = 0.25
-"""The up card laid upon the hole card takes over its track: the strip of the back is not seen at
-first. 6 of 24 up cards on films did (home 9341 to 9348)."""
-
 COMES_BACK: Final = 0.5
 """A card that left the felt, and is not settled, comes into view again."""
 

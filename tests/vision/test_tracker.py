@@ -15,14 +15,18 @@ S = 1_000_000_000
 
 @dataclass
 class HandMadeView:
-    """Says of every place what the test says: which are free, when each last moved."""
+    """Says of every place what the test says: which are free or show a strip, and when each moved."""
 
     at_ns: int
     bare: Sequence[Pose] = ()
     moved_at_ns: int = 0
+    strips: Sequence[Pose] = ()
 
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
         return pose in self.bare
+
+    def unchanged(self, pose: Pose, under: Sequence[Pose]) -> bool:
+        return pose in self.strips
 
     def moved_ns(self, pose: Pose) -> int:
         return self.moved_at_ns
@@ -182,6 +186,15 @@ def test_a_back_still_seen_is_not_turned() -> None:
         ("new", 2),
         ("read", 1),
     ]
+
+
+def test_a_card_laid_upon_a_back_of_which_a_strip_shows_is_another_card() -> None:
+    tracker, hole = Tracker(), back(0, 300)
+    tracker.look([hole], HandMadeView(S))
+    laid = up("5S", -26, 302, at_s=2)
+    changes = tracker.look([laid], HandMadeView(2 * S, moved_at_ns=2 * S, strips=[hole.pose]))
+    assert kinds_of(changes) == [("new", 2)]
+    assert kinds_of(tracker.look([laid, hole], HandMadeView(3 * S))) == [("read", 1), ("read", 2)]
 
 
 def test_a_card_turned_where_it_lies_is_the_same_card() -> None:

@@ -146,6 +146,24 @@ def test_a_card_missed_at_first_is_found_by_looking_again() -> None:
     assert seen.short == [("new", 0.53, 1)]
 
 
+def test_an_up_card_half_upon_the_hole_card_is_another_card_though_its_strip_was_not_found() -> (
+    None
+):
+    class BlindToStrips(TruthReader):
+        def read(self, image: NDArray[np.uint8], **how: Any) -> Sightings:
+            if any(card.face_up for card in self.moment.cards):
+                self.moment = Moment(tuple(card for card in self.moment.cards if card.face_up))
+            return super().read(image, **how)
+
+    upon = Lying(Card.AS, Pose(74, 302, 3))
+    seen = watch(
+        [(0, Moment()), (0.5, Moment((HOLE,))), (1.2, Moment((HOLE, upon)))],
+        3,
+        reader=BlindToStrips(),
+    )
+    assert seen.short == [("new", 0.53, 1), ("new", 1.2, 2)]
+
+
 class FaintBacks(TruthReader):
     """Is as unsure of a back as of a finger."""
 

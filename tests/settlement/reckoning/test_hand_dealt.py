@@ -97,32 +97,6 @@ def test_a_back_that_is_read_as_a_face_in_doubt_is_a_back(which: int) -> None:
     assert paid(played, facts) == paid(played, played.truth)
 
 
-def test_an_up_card_upon_the_hole_card_is_another_card() -> None:
-    """The observer took it for the hole card turned up, and saw the hole card's strip later."""
-    played = session("home", 1, rounds=1, spots=SPOTS)
-    hole = next(one for one in backs(played) if abs(one.x_mm) < 200 and one.y_mm < 350)
-    up = next(
-        one
-        for _, one in played.heard
-        if isinstance(one, CardSighted) and one.face == "up" and (one.at or 0) > (hole.at or 0)
-    )
-    other = {up.track: hole.track, hole.track: up.track}
-    heard: list[Timed] = []
-    for at, one in played.heard:
-        if one is up:
-            heard.append((at, replace(up, change="turned", track=hole.track)))
-            heard.append((at + 1, replace(hole, at=at, track=up.track)))
-        elif isinstance(one, CardSighted | CardGone) and one.track in other and one is not hole:
-            heard.append((at, replace(one, track=other[one.track])))
-        else:
-            heard.append((at, one))
-    said = reconciled(played, renumbered(heard))
-    facts = [one for one in said if not isinstance(one, ReviewRaised)]
-    assert asked(said) == []
-    assert codes_of(played, facts) == set()
-    assert paid(played, facts) == paid(played, played.truth)
-
-
 def test_a_card_of_the_deal_seen_after_the_next_one_keeps_its_turn() -> None:
     played = session(BOOK, 1, rounds=1, spots=SPOTS)
     late = backs(played)[1].track
