@@ -15,7 +15,7 @@ S = 1_000_000_000
 
 @dataclass
 class HandMadeView:
-    """Says of every place what the test says: which are free or show a strip, and when each moved."""
+    """Says of every place what the test says: which are free, show a strip, and last moved."""
 
     at_ns: int
     bare: Sequence[Pose] = ()
