@@ -171,13 +171,19 @@ class Record(Table):
         return paid or hand.taken_at
 
     def settled_from(self) -> int:
-        """Return when the first hand was settled that had to wait for the dealer's."""
+        """Return when the first hand was settled that had to wait for the dealer's.
+
+        One that was settled while others were played broke by a card that nobody saw.
+        """
+        found = 2**62
         for fact in self.record[max(0, self.published - self.base) :]:
             if isinstance(fact, PaymentMade) and fact.kind == "main":
                 hand = self.hand(fact.spot, fact.hand)
                 if hand is not None and not hand.settles_early and fact.at is not None:
-                    return fact.at
-        return 2**62
+                    found = min(found, fact.at)
+            elif isinstance(fact, CardDealt | PlayerActed) and _to_a_spot(fact):
+                found = 2**62
+        return found
 
     def insurance_paid(self, spot: Spot) -> bool:
         """Return whether a spot's insurance was settled in the round in play."""
@@ -185,6 +191,10 @@ class Record(Table):
             isinstance(fact, PaymentMade) and fact.kind == "insurance" and fact.spot == spot
             for fact in self.record[self.opened - self.base :]
         )
+
+
+def _to_a_spot(fact: CardDealt | PlayerActed) -> bool:
+    return isinstance(fact, PlayerActed) or fact.to != "dealer"
 
 
 def gist(fact: AnyFact) -> tuple[object, ...]:

@@ -78,20 +78,26 @@ LATER_FILMS: Final = {
         ghost_in_zone=0.6875,
     ),
 }
+LONGER_CASES: Final = {
+    "a hand that broke by a hit unseen, and the hole card unseen": ("pitch-double-deck", 3, 42, 1),
+}
+"""In sessions of 100 rounds, the others in sessions of 50."""
+
 ALL: Final = [
-    *(pytest.param(*case, FILMS, id=name) for name, case in CASES.items()),
-    *(pytest.param(*case, LATER_FILMS, id=name) for name, case in LATER_CASES.items()),
+    *(pytest.param(*case, 50, FILMS, id=name) for name, case in CASES.items()),
+    *(pytest.param(*case, 50, LATER_FILMS, id=name) for name, case in LATER_CASES.items()),
+    *(pytest.param(*case, 100, LATER_FILMS, id=name) for name, case in LONGER_CASES.items()),
 ]
 
 
-@pytest.mark.parametrize(("book", "seed", "number", "cameras", "films"), ALL)
+@pytest.mark.parametrize(("book", "seed", "number", "cameras", "rounds", "films"), ALL)
 def test_a_round_is_told_as_it_was_or_asked_about(
-    book: str, seed: int, number: int, cameras: int, films: Mapping[str, FilmRates]
+    book: str, seed: int, number: int, cameras: int, rounds: int, films: Mapping[str, FilmRates]
 ) -> None:
     eyes = (OVERHEAD, LEFT, RIGHT)[:cameras]
     film = films["shoe" if book == "kansas-shoe" else "hand"]
     rates = Rates().of_shoe()
-    plan = Plan(book, rates, 50, 10, clinging=False, show=True, film=film, eyes=eyes)
+    plan = Plan(book, rates, rounds, 10, clinging=False, show=True, film=film, eyes=eyes)
     _, lines = played(seed, plan)
     told = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
     assert all(" review: " in line for line in told)
