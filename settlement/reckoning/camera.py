@@ -116,6 +116,7 @@ class Camera:
         if self._felt.aside(look.place):
             return _aside(story, look, claims)
         owners = self._felt.zone(look.place).owners
+        in_deal = story.in_play and bool(due_in_deal(story, self._rules))
         found = [Option(of_nothing(look))]
         for owner in owners:
             if not story.in_play:
@@ -124,7 +125,7 @@ class Camera:
             again = (
                 (card, option)
                 for card in story.own(owner)
-                for option in self._again(story, card, look)
+                for option in self._again(story, card, look, in_deal=in_deal)
             )
             found += _one_of_each(again, look)
             if not self._felt.tucked(look.place):
@@ -132,11 +133,12 @@ class Camera:
                 found += self._deals.next_round(story, owner, look, claims)
         return found
 
-    def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
+    def _again(self, story: Story, card: InPlay, look: Look, *, in_deal: bool) -> Iterator[Option]:
         """A card in play, on a new track."""
         if card.where == "unseen":
             place = self._places.unseen(story, card, look)
-            other = 0.0 if card.face == look.face else log(COMES_BACK) + _early(story, card)
+            early = _early(story, card, look, in_deal=in_deal)
+            other = 0.0 if card.face == look.face else log(COMES_BACK) + early
             mistakes = 0.0
             if look.face == "down" and card.face == "up":
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
@@ -148,6 +150,9 @@ class Camera:
             )
             evidence = place + other + looks
             yield Option(evidence, mistakes, ident=card.ident, kind="again")
+            if in_deal and card.to != "dealer" and (card.face, look.face) == ("down", "up"):
+                evidence = place + looks
+                yield Option(evidence, log(MISTAKE), ident=card.ident, kind="again", dealt_up=True)
             return
         if card.where == "off":
             yield from self._back(story, card, look)
@@ -172,7 +177,7 @@ class Camera:
                 log(5 * TRACK_BROKEN * (MOVED_AT_ONCE if soon else 1.0))
                 + self._places.again(story, card, look)
                 + alike
-                + _early(story, card),
+                + _early(story, card, look, in_deal=in_deal),
                 ident=card.ident,
                 kind="again",
             )
@@ -251,10 +256,16 @@ def _owed(story: Story, hand: Hand | None) -> tuple[Hand, ...]:
     return owed_before(story, hand, Coming("up", skipped=on_way))
 
 
-def _early(story: Story, card: InPlay) -> float:
-    """Return how likely a card's player turns it up by now: he waits for his second card."""
+def _early(story: Story, card: InPlay, look: Look, *, in_deal: bool) -> float:
+    """Return how likely a card's player turns it up by now.
+
+    He waits for his second card, and where that makes no natural for the end of the deal.
+    """
     hand = story.hand_of(card)
-    waits = hand is not None and len(hand.cards) < 2 and not hand.of_split
+    if hand is None or hand.of_split:
+        return 0.0
+    natural_yet = look.reading is None or look.reading.likeliest.points in (1, 10)
+    waits = len(hand.cards) < 2 or (in_deal and not natural_yet)
     return log(TURNED_IN_DEAL) if waits else 0.0
 
 
@@ -267,7 +278,7 @@ def _one_of_each(options: Iterable[tuple[InPlay, Option]], look: Look) -> list[O
     best: dict[tuple[Dealt, int], Option] = {}
     single: list[Option] = []
     for card, option in options:
-        known = card.reading is not None or card.face == "up"
+        known = card.reading is not None or card.face == "up" or option.dealt_up
         if known or (card.where == "felt" and look.face == "down"):
             single.append(option)
             continue

@@ -37,6 +37,7 @@ class Option:
         left_at: int | None = None,
         play: float = 0.0,
         as_back: bool = False,
+        dealt_up: bool = False,
     ) -> None:
         self.evidence, self.mistakes, self.play = evidence, mistakes, play
         """``play`` is the part of its evidence that tells how a game usually goes on."""
@@ -49,6 +50,8 @@ class Option:
         """When a card that the shoe did not read left it; ``None`` for just now."""
         self.as_back = as_back
         """Whether the face that was read is the back of a card."""
+        self.dealt_up = dealt_up
+        """Whether a card that nobody saw was dealt face up, and should not have been."""
 
 
 class Look:

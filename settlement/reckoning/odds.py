@@ -30,7 +30,7 @@ PUSHES: Final = 0.1
 """A hand is left alone when its round is settled: 8 to 9 in 100 hands of blackjack push."""
 
 TURNED_IN_DEAL: Final = 1e-3
-"""A player turns a card up before he has his second one."""
+"""A player turns a card up before he has two, or, of no natural, before the deal ends."""
 
 OUT_OF_STEP: Final = 0.01
 """A card of a deal from the hand comes at any time. Chosen: an arm hides one card in sixty for long

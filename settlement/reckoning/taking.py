@@ -66,6 +66,9 @@ class Taking:
             assert found is not None
             card = found
             self._serve_unseen(story, option, look.at)
+            if option.dealt_up:
+                card.face = look.face
+                self._state_dealt(story, card, published)
         self._lies(story, card, look, published)
 
     def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
@@ -216,11 +219,11 @@ class Taking:
                 return
 
     def _state_dealt(self, story: Story, card: InPlay, published: int) -> None:
-        """State a card face down as it was seen."""
+        """State a card as dealt with the side up that was seen."""
         if card.dealt >= max(published, story.base):
             fact = story.fact(card.dealt)
             assert isinstance(fact, CardDealt)
-            story.amend(card.dealt, replace(fact, face="down", evidence=card.seqs))
+            story.amend(card.dealt, replace(fact, face=card.face, evidence=card.seqs))
 
     def _split(self, story: Story, hand: Hand, look: Look) -> None:
         """Two cards of a hand lie apart."""
