@@ -119,8 +119,9 @@ class ChangeDetector:
         since_ns: ``(rows, columns)`` int64, when each block last moved.
         settled: blocks at rest for :data:`REST_NS`.
         gains: what brought the lines of the last frame to the light of the stored ones.
-        due: settled blocks that changed since they were last read, or whose doubtful reading is due
-            for another look.
+        unlike: settled blocks that changed since they were last read, or whose doubtful reading is
+            due for another look.
+        due: those of them that are read now; others wait for what moves beside them.
     """
 
     def __init__(self, grid: Grid, watched: Mask | None = None) -> None:
@@ -129,6 +130,7 @@ class ChangeDetector:
         self._watched = np.ones(shape, np.bool_) if watched is None else watched
         self.since_ns: NDArray[np.int64] = np.zeros(shape, np.int64)
         self.settled: Mask = np.zeros(shape, np.bool_)
+        self.unlike: Mask = np.zeros(shape, np.bool_)
         self.due: Mask = np.zeros(shape, np.bool_)
         self.now: Gray = np.zeros(grid.small[::-1], np.uint8)
         self.gains: Gains | None = None
@@ -158,6 +160,7 @@ class ChangeDetector:
         self.settled = at_ns - self.since_ns >= REST_NS
         news = self._watched & (self._unread | self._differs(small, self._known))
         news |= self.settled & (self._again_ns <= at_ns)
+        self.unlike = news & self.settled
         self.due = self._worth_reading(news, at_ns)
         if at_ns - self._drifted_ns >= _DRIFT_NS:
             self._drift(at_ns)

@@ -78,10 +78,13 @@ class FeltView:
         return int(self._detector.since_ns[self.blocks(pose)].max())
 
     def rested_ns(self, pose: Pose) -> int:
-        """Return when the card at ``pose`` came to rest, ignoring a hand still over it."""
+        """Return when the card at ``pose`` came to rest, ignoring a hand still over it.
+
+        What another card covers of it rested before, and looks as it did.
+        """
         blocks = self.blocks(pose)
-        due = blocks & self._detector.due
-        since = self._detector.since_ns[due if due.any() else blocks]
+        unlike = blocks & self._detector.unlike
+        since = self._detector.since_ns[unlike if unlike.any() else blocks]
         return int(np.percentile(since, _EARLY, method="lower"))
 
     def _uncut(self, outline_mm: Points) -> bool:

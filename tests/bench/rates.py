@@ -25,7 +25,15 @@ from models.layout import Point, TableLayout, inside
 from simulation.ideal import ideal_observations
 from simulation.session import Scene, Settings, prepare, simulate
 from tests.bench.record import NETWORKS, RESULTS, Claim, add_option, load, record
-from tests.bench.watching import GLIMPSE_NS, Event, Rest, apart, network_reader, rests
+from tests.bench.watching import (
+    GLIMPSE_NS,
+    Event,
+    Rest,
+    apart,
+    matched,
+    network_reader,
+    rests,
+)
 from vision.felt import locate
 from vision.scenes.decks import deck_ids
 from vision.scenes.film import reference_points
@@ -88,13 +96,12 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
     gone = {one.track: told for told, one in events if isinstance(one, CardGone)}
     due = _due(scene)
     missed: list[Rest] = []
-    for rest in sorted(rests(scene.staged.performance, scene.layout), key=lambda r: r.from_ns):
-        if rest.until_ns - rest.from_ns <= GLIMPSE_NS:
-            continue
+    lying = list(rests(scene.staged.performance, scene.layout))
+    lasting = [rest for rest in lying if rest.until_ns - rest.from_ns > GLIMPSE_NS]
+    for rest, match in matched(placed, lasting, of_face=True):
         kind = "faces" if rest.move.face_after == "up" else "backs"
         found.counts[kind] += 1
-        match = min(placed, key=lambda told: apart(told[1], rest), default=None)
-        if match is None or apart(match[1], rest) > 1 or match[1].face != rest.move.face_after:
+        if match is None:
             found.counts[f"{kind} missed"] += 1
             missed.append(rest)
             found.notes.append(f"missed {rest.move.card} {kind} at {rest.from_ns / 1e9:.2f} s")

@@ -140,11 +140,11 @@ def score(
     sighted = [(told, e) for told, e in events if isinstance(e, CardSighted)]
     placed = [(told, e) for told, e in sighted if e.change != "read"]
     final = {e.track: e for _, e in sighted}
-    for rest in sorted(rests(performance, scene.layout), key=lambda r: r.from_ns):
+    matches = matched(placed, list(rests(performance, scene.layout)))
+    for rest, match in matches:
         lasting = rest.until_ns - rest.from_ns > GLIMPSE_NS
         down = rest.move.face_after == "down"
-        match = min(placed, key=lambda p: apart(p[1], rest), default=None)
-        if match is None or apart(match[1], rest) > 1:
+        if match is None:
             if lasting:
                 found.counts["missed"] += 1
                 found.counts["missed down"] += down
@@ -205,6 +205,30 @@ def apart(event: CardSighted, rest: Rest) -> float:
     off = max(rest.from_ns - at, 0, at - rest.until_ns) / _NEAR_NS
     other = 0.3 if rest.move.face_after == "up" and event.card is not rest.move.card else 0.0
     return float(max(far, off) + (other if far < 0.7 else 0.0))
+
+
+def matched(
+    placed: Sequence[tuple[int, CardSighted]], lying: Sequence[Rest], *, of_face: bool = False
+) -> list[tuple[Rest, tuple[int, CardSighted] | None]]:
+    """Return every rest, in order of time, with the event that is of it, each of one at most.
+
+    The nearest come together first: of two cards that overlap each gets its own. ``of_face``: an
+    event of the other side is of no rest.
+    """
+    pairs = [
+        (apart(event, rest), at, one)
+        for at, rest in enumerate(lying)
+        for one, (_, event) in enumerate(placed)
+        if not of_face or event.face == rest.move.face_after
+    ]
+    taken: dict[int, int] = {}
+    used: set[int] = set()
+    for far, at, one in sorted(pairs):
+        if far <= 1 and at not in taken and one not in used:
+            taken[at] = one
+            used.add(one)
+    found = [(rest, placed[taken[at]] if at in taken else None) for at, rest in enumerate(lying)]
+    return sorted(found, key=lambda pair: pair[0].from_ns)
 
 
 def _description(rest: Rest) -> str:
