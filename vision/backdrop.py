@@ -1,6 +1,7 @@
 """The bare felt, as far as it has been visible: it shows which places are free."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import cv2
@@ -23,8 +24,24 @@ _SHRINK_MM: Final = 5.0  # a card's own outline is drawn smaller by this: its pl
 _GROW_MM: Final = 4.0  # other cards' outlines are drawn larger by this, for the same reason
 _RING_MM: Final = 25.0  # width of felt cut out around a card
 _REACH_MM: Final = 130.0  # farther cards cannot cover this one: a card's diagonal is 109 mm
+_PRINT_SHRINK_MM: Final = 1.0  # the same where a card's own print is kept
 _STEP: Final = 2  # levels of 255 by which the learned felt follows slow light
 _FOLLOW_NS: Final = 2_000_000_000  # time between two such steps
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """How a card looked at rest: a part of the reduced colour picture.
+
+    Attributes:
+        box: the part.
+        colours: ``(H, W, 3)`` uint8 BGR.
+        shown: ``(H, W)``, the pixels at rest that show the card, or what lies on it.
+    """
+
+    box: Rect
+    colours: NDArray[np.uint8]
+    shown: NDArray[np.bool_]
 
 
 class Backdrop:
@@ -90,6 +107,29 @@ class Backdrop:
         near = [other for other in under if other.distance_mm(pose) < _REACH_MM]
         return box, outline & (self._drawn(near, _GROW_MM, box) == 0), whole
 
+    def print_of(self, pose: Pose) -> Print:
+        """Return how the card at ``pose`` looks."""
+        box = self._box(pose)
+        part = _slices(box)
+        shown = (self._drawn([pose], -_PRINT_SHRINK_MM, box) > 0) & self._still[part]
+        return Print(box, self._now[part].copy(), shown)
+
+    def explained(self, pose: Pose, prints: Iterable[Print]) -> float:
+        """Return the share of an outline's resting pixels that show felt, or cards as they looked.
+
+        ``prints`` are of the cards that lie thereabouts.
+        """
+        box = self._box(pose)
+        part = _slices(box)
+        seen = (self._drawn([pose], -_SHRINK_MM, box) > 0) & self._still[part]
+        known = np.zeros(self._learned.shape, np.bool_)
+        known[part] = self._learned[part] & (self._apart()[part] < _LEVELS)
+        for card in prints:
+            area = _slices(card.box)
+            apart = cv2.absdiff(self._now[area], card.colours).max(axis=2)
+            known[area] |= card.shown & (apart < _LEVELS)
+        return float((known[part] & seen).sum() / max(1, int(seen.sum())))
+
     def bare(self) -> Mask:
         """Mark the blocks that show only felt, as learned and in the same light."""
         alike = self._learned & (self._apart() < _LEVELS)
@@ -114,7 +154,7 @@ class Backdrop:
 
     def _alike(self, outline: NDArray[np.bool_], box: Rect) -> int:
         """Return the number of pixels of ``outline`` that look like felt, in any light."""
-        part = np.s_[box[1] : box[1] + box[3], box[0] : box[0] + box[2]]
+        part = _slices(box)
         seen, learned = outline & self._still[part], self._learned[part]
         if not (seen.any() and learned.any()):
             return 0
@@ -139,6 +179,10 @@ class Backdrop:
             px = self._felt.to_px(pose.outline_mm(grow_mm)) * self._grid.scale
             cv2.fillConvexPoly(mask, np.round(px - 0.5 - np.array(box[:2])).astype(np.int32), 255)
         return mask
+
+
+def _slices(box: Rect) -> tuple[slice, slice]:
+    return slice(box[1], box[1] + box[3]), slice(box[0], box[0] + box[2])
 
 
 def _bytes(mask: NDArray[np.bool_]) -> NDArray[np.uint8]:

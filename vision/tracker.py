@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.events import Face
+from vision.backdrop import Print
 from vision.evidence import Evidence, agreement
 from vision.felt import Pose, mean_pose
 
@@ -48,6 +49,8 @@ _SQUARED_NS: Final = 500_000_000  # cards squared up into a pile leave within th
 _SAME_FACE: Final = 0.8  # agreement from which two readings are one face
 _OTHER_FACE: Final = 0.05  # agreement up to which they are two
 _SURE: Final = 0.9  # chance from which a reading can contradict
+_OVERLAP_MM: Final = 109.0  # a card's diagonal: no farther card reaches into this one's outline
+_NOTHING_NEW: Final = 0.9  # share of an outline, looking as before, that shows no other card
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,12 @@ class View(Protocol):
 
     def unchanged(self, pose: Pose, under: Sequence[Pose]) -> bool:
         """Return whether a strip of the card at ``pose`` is visible, and looks as it did."""
+
+    def print_of(self, pose: Pose) -> Print:
+        """Return how the card at ``pose`` looks now."""
+
+    def explained(self, pose: Pose, prints: Sequence[Print]) -> float:
+        """Return the share of a place that shows felt, or the cards of ``prints`` as they were."""
 
     def moved_ns(self, pose: Pose) -> int:
         """Return when anything at ``pose`` last moved."""
@@ -107,6 +116,8 @@ class Track:
     """The number of looks that measured the fit of its face or back to the decks in use."""
     deck_fit: float = -1.0
     """The best fit among them."""
+    print: Print | None = None
+    """How it looked when its face was first certain where it lies."""
     _poses: list[Pose] = field(default_factory=list)
 
     def see(self, seen: Seen, now_ns: int) -> None:
@@ -123,7 +134,7 @@ class Track:
 
     def lay_anew(self) -> None:
         """Forget the old place: the card lies elsewhere now."""
-        self._poses = []
+        self._poses, self.print = [], None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +169,10 @@ class Tracker:
         self._lift(missed, [s.pose for s in sightings], view)
         fresh = self._moved(fresh, view, changes)
         fresh = self._turned(missed, fresh, view, changes)
-        changes += [self._new(seen, view.at_ns) for seen in fresh]
+        changes += [self._new(s, view.at_ns) for s in fresh if not self._is_print(s, view)]
+        for track in self._lying:
+            if track.print is None and track.seen_ns == view.at_ns and _is_certain(track):
+                track.print = view.print_of(track.pose)
         return tuple(sorted(changes, key=lambda change: (change.at_ns, change.track.number)))
 
     def advance(self, now_ns: int) -> tuple[Change, ...]:
@@ -298,6 +312,20 @@ class Tracker:
             changes.append(self._take(nearest, seen, "turned", view.at_ns))
         return left
 
+    def _is_print(self, seen: Seen, view: View) -> bool:
+        """Return whether a face in doubt is a pip, or a figure, of cards that lie there.
+
+        An arm that hides the rest of a card leaves no other way to tell its pip from an index.
+        """
+        if seen.face == "down" or float(seen.card_p.max()) >= _SURE:
+            return False
+        prints = [
+            track.print
+            for track in self._lying
+            if track.print is not None and track.pose.distance_mm(seen.pose) < _OVERLAP_MM
+        ]
+        return bool(prints) and view.explained(seen.pose, prints) >= _NOTHING_NEW
+
     def _lies_beneath(self, track: Track, seen: Seen, view: View) -> bool:
         others = [other.pose for other in self._lying if other is not track]
         return track in self._lying and view.unchanged(track.pose, [seen.pose, *others])
@@ -328,6 +356,10 @@ def _other_end(one: Seen, other: Seen) -> bool:
         return False
     apart = abs((one.pose.angle_deg - other.pose.angle_deg) % 360 - 180)
     return apart <= _SAME_DEG and one.pose.distance_mm(other.pose) <= _ENDS_MM and _like(one, other)
+
+
+def _is_certain(track: Track) -> bool:
+    return track.face == "up" and float(track.evidence.card_p.max()) >= _SURE
 
 
 def _same_place(one: Seen | Track, other: Seen) -> bool:

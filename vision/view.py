@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from models.events import Face
-from vision.backdrop import Backdrop
+from vision.backdrop import Backdrop, Print
 from vision.change import ChangeDetector, Mask, Rect
 from vision.felt import Felt, Points, Pose
 
@@ -72,6 +72,14 @@ class FeltView:
         if visible.sum() < _STRIP * whole:
             return False
         return self._detector.same(part, visible) >= _UNCHANGED
+
+    def print_of(self, pose: Pose) -> Print:
+        """Return how the card at ``pose`` looks now."""
+        return self._backdrop.print_of(pose)
+
+    def explained(self, pose: Pose, prints: Sequence[Print]) -> float:
+        """Return the share of a place that shows felt, or the cards of ``prints`` as they were."""
+        return self._backdrop.explained(pose, prints)
 
     def moved_ns(self, pose: Pose) -> int:
         """Return when anything at ``pose`` last moved."""

@@ -1,14 +1,17 @@
 """What a picture tells of a place on the felt, by a painted table."""
 
+import pytest
+
 from models.cards import Card
 from tests.vision.painted import LAYOUT, POINTS, SIZE, Lying, Moment, film
-from vision.backdrop import Backdrop
+from vision.backdrop import Backdrop, Print
 from vision.change import ChangeDetector, Grid
 from vision.felt import Pose, locate_felt
 from vision.ground import watched_blocks
 from vision.view import FeltView
 
 KING = Lying(Card.KD, Pose(-82, 292, 0))
+UPON = Lying(Card.AS, Pose(-58, 300, 4))
 UNDER = Lying(Card.FOUR_C, Pose(-55, 292, 0))
 
 
@@ -30,3 +33,21 @@ def test_a_card_slid_beneath_another_came_when_its_own_strip_changed() -> None:
     assert not (view.blocks(UNDER.pose) & detector.due).any(), "its strip waits for the hand"
     assert view.rested_ns(UNDER.pose) >= 3e9
     assert view.rested_ns(KING.pose) < 1e9
+
+
+@pytest.mark.parametrize(("upon", "as_before"), [((), True), ((UPON,), False)])
+def test_a_place_looks_as_before_until_another_card_lies_there(
+    upon: tuple[Lying, ...], as_before: bool
+) -> None:
+    felt = locate_felt(POINTS, where="overhead")
+    grid = Grid.of(*SIZE, felt.card_width_px(0, 500))
+    detector, backdrop = ChangeDetector(grid), Backdrop(grid, felt)
+    moments = [(0.0, Moment()), (0.5, Moment((KING,))), (1.0, Moment((KING, *upon)))]
+    prints: list[Print] = []
+    for frame, moment in film(moments, 15, 1.5):
+        detector.see(detector.evened(grid.reduce(frame.gray)), frame.at_ns)
+        backdrop.show(frame.image, detector.settled)
+        backdrop.learn([card.pose for card in moment.cards], frame.at_ns)
+        if 0.8e9 < frame.at_ns < 0.9e9:
+            prints.append(backdrop.print_of(KING.pose))
+    assert (backdrop.explained(UPON.pose, prints) > 0.9) is as_before
