@@ -186,8 +186,10 @@ class Hand:
     @property
     def is_pair(self) -> bool:
         """Whether it is two cards of one rank, known to be."""
-        ranks = [face.rank for face in self.faces if face is not None]
-        return len(self.cards) == len(ranks) == 2 and ranks[0] == ranks[1]
+        if len(self.cards) != 2:
+            return False
+        one, other = self.faces
+        return one is not None and other is not None and one.rank == other.rank
 
     @property
     def lies(self) -> bool:

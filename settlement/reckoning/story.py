@@ -334,8 +334,8 @@ class Story(CardFacts):
         pairs = [
             (card.ident, card.card)
             for hand in self.all_hands()
+            if hand.paid < 0 and hand.is_pair
             for card in hand.cards
-            if hand.is_pair and hand.paid < 0
         ]
         drawn = tuple(self.supply.drawn)
         stated = tuple(map(gist, facts))
