@@ -513,12 +513,20 @@ class Reckoning:
         ]
 
 
-def _merged(stories: Iterable[Story]) -> list[Story]:
+def _merged(stories: Sequence[Story]) -> list[Story]:
     """Make stories one that differ only in what they take sightings for, the likeliest first."""
-    found: dict[tuple[object, ...], Story] = {}
+    alike: dict[tuple[object, ...], list[Story]] = {}
     for story in stories:
-        found.setdefault(story.outline(), story)
-    return list(found.values())
+        alike.setdefault(story.sketch(), []).append(story)
+    merged: set[int] = set()
+    for group in alike.values():
+        outlines: set[tuple[object, ...]] = set()
+        for story in group if len(group) > 1 else ():
+            outline = story.outline()
+            if outline in outlines:
+                merged.add(id(story))
+            outlines.add(outline)
+    return [story for story in stories if id(story) not in merged]
 
 
 def _faces(record: Iterable[AnyFact]) -> list[Card]:

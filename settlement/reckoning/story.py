@@ -319,10 +319,14 @@ class Story(CardFacts):
                 self.amend(at, replace(fact, at=shown.at, evidence=evidence))
                 return
 
+    def sketch(self) -> tuple[object, ...]:
+        """Return some of what tells it from stories that go on alike, at little cost."""
+        cards = [(card.ident, card.where, len(card.tracks)) for card in self.cards()]
+        return (self.end, self.over_at, tuple(cards))
+
     def outline(self) -> tuple[object, ...]:
-        """Return what tells it from stories that go on alike."""
+        """Return what tells it, beside its sketch, from stories that go on alike."""
         facts = self.record[max(0, self.published - self.base) :]
-        cards = tuple((card.ident, card.where, len(card.tracks)) for card in self.cards())
         # Which of two like cards went to which side decides which hand the next one comes to.
         apart = [
             (card.ident, card.place.x_mm // _ASIDE_MM, card.place.y_mm // _ASIDE_MM)
@@ -338,8 +342,7 @@ class Story(CardFacts):
             for card in hand.cards
         ]
         drawn = tuple(self.supply.drawn)
-        stated = tuple(map(gist, facts))
-        return (self.end, self.over_at, stated, drawn, cards, tuple(apart), tuple(pairs))
+        return (tuple(map(gist, facts)), drawn, tuple(apart), tuple(pairs))
 
     def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
         """See that a card is off the felt."""
