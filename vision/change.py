@@ -207,6 +207,8 @@ class ChangeDetector:
     def _hold(self, small: Gray, moved: Mask, at_ns: int) -> None:
         if moved.any() and self._held is not None:
             self.since_ns[moved] = at_ns
+            # What hides a doubtful card may leave it as it was: it is still to be looked at.
+            self._unread |= moved & (self._again_ns < _NEVER)
             self._looks[moved] = 0
             self._again_ns[moved] = _NEVER
             cv2.copyTo(small, self.grid.spread(moved), self._held)

@@ -151,6 +151,26 @@ def test_a_place_read_in_doubt_is_looked_at_twice_more_and_no_more() -> None:
     assert looked_ms[2] - looked_ms[1] == 1000
 
 
+def test_a_place_read_in_doubt_is_looked_at_again_once_an_arm_has_passed_over_it() -> None:
+    detector = ChangeDetector(GRID)
+    ready(detector, plain())
+    looked_ms = []
+    for i in range(40):
+        at_ns = 2 * REST_NS + i * 50_000_000
+        picture = with_card(plain())
+        if 4 <= i < 12:
+            picture[180:280, 250:400] = 40 + 150 * (i % 2)
+        detector.see(GRID.reduce(picture), at_ns)
+        if detector.due[GRID.rows * 230 // 540, GRID.columns * 320 // 960]:
+            looked_ms.append(i * 50)
+            read = detector.due.copy()
+            detector.accept(read)
+            if len(looked_ms) == 1:
+                detector.doubt(read, at_ns)
+    assert len(looked_ms) == 2
+    assert looked_ms[1] > 600
+
+
 def test_what_moves_far_away_keeps_nothing_waiting() -> None:
     detector = ChangeDetector(GRID)
     ready(detector, plain())
