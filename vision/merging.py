@@ -40,6 +40,13 @@ ON_TOP_MM: Final = 2.0
 """Millimetres. An index this far within a card's outline lies on the card; outlines are found to
 that. Of 92 doubts on training photographs 71 lay so on a certain card, and none was a card."""
 
+COVERED_MM: Final = 4.0
+"""Millimetres. A card that covers a point of another one covers this much around it: a lone index
+misplaces its card's outline by less."""
+
+FANNED_SIZE: Final = 1.15
+"""Ratio. A lone index misjudges its card's size by less where the camera's pose is known."""
+
 
 def with_hands_settled(indices: Indices) -> Indices:
     """Reassign an index's hand where that joins it to another index of the same face.
@@ -237,9 +244,11 @@ def explained(
 ) -> list[int]:
     """Return the cards that certain cards do not explain as print of their own.
 
-    A certain card with both ends visible lies on top of the others. An index on it that alone makes
-    another card, in doubt or of the same face, is part of its print: a pip, a court's figure, a
-    chip's number. An equal card beneath it shows its index beside it.
+    Nothing lies on the visible indices of a certain card. An index on it that alone makes another
+    card, in doubt or of the same face, is part of its print where that card would cover one of
+    them or be of another size: a pip, a court's figure, a chip's number. An equal card beneath it
+    shows its index beside it, and of a fan both indices of a lower card are visible beside an upper
+    one.
 
     Args:
         indices: all indices read.
@@ -250,17 +259,30 @@ def explained(
     """
     tops = [at for at in range(len(cards)) if certain[at] and _opposite(indices, cards[at])]
 
+    anchors = anchor_points(indices.maps, indices.right_hand)
+
     def is_print(one: int) -> bool:
         if len(cards[one]) > 1:
             return False
-        place = anchor_points(indices.maps[cards[one]], indices.right_hand[cards[one]])[0]
         return any(
-            (faces[one] == faces[top] or not certain[one]) and _within(maps[top], place, ON_TOP_MM)
+            (faces[one] == faces[top] or not certain[one])
+            and _within(maps[top], anchors[cards[one][0]], ON_TOP_MM)
+            and not _fans(maps[one], maps[top], anchors[cards[top]])
             for top in tops
             if top != one
         )
 
     return [at for at in range(len(cards)) if not is_print(at)]
+
+
+def _fans(
+    upper: NDArray[np.float32], lower: NDArray[np.float32], visible: NDArray[np.floating]
+) -> bool:
+    """Return whether a card of the same size may lie on another and leave its indices visible."""
+    size = _view(upper, False).width / _view(lower, False).width
+    if not 1 / FANNED_SIZE < size < FANNED_SIZE:
+        return False
+    return not any(_within(upper, point, COVERED_MM) for point in visible)
 
 
 def _opposite(indices: Indices, members: list[int]) -> bool:

@@ -306,6 +306,17 @@ def test_a_card_beneath_a_certain_one_shows_its_index_beside_it_and_stays(card: 
     assert kept(card_map(x, y, 0.3), card, 0.8, certain=False) == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("down_mm", "size", "told"), [(-9, 1.0, [0, 1]), (0, 1.0, [0]), (-9, 0.8, [0])]
+)
+def test_a_card_of_a_fan_leaves_both_indices_of_the_one_beneath_it_visible(
+    down_mm: float, size: float, told: list[int]
+) -> None:
+    """A three in doubt lay so between a king and a seven (session 9345 of the home game)."""
+    x, y = np.array([100, 100]) + WHOLE[:, :2] @ [18, down_mm]
+    assert kept(card_map(x, y, 0.3, size), "3C", 0.93, certain=False) == told
+
+
 def test_what_lies_on_a_card_of_which_one_end_is_covered_stays() -> None:
     on_top = card_map(110, 90, 0.5)
     told = indices((WHOLE, "KH", 0.999), (on_top, "QH", 0.6))
