@@ -30,6 +30,8 @@ _MARGIN_MM: Final = 8.0  # felt around a card in its evidence region
 MOST_LOOKS: Final = 12
 """Looks reported of a card while it lies as it lies: a card that cannot be read is looked at again
 and again."""
+SURER: Final = 0.5
+"""A look that is still in doubt is reported where it leaves so much of the doubt at most."""
 _PLACE_PX: Final = 1.5
 """Standard error of a place on each axis, in pixels."""
 FOREIGN_LOOKS: Final = 2
@@ -48,18 +50,21 @@ class _Reported:
     """What was reported of a card since it came to lie as it lies."""
 
     best: Card | None
+    doubt: float
+    """What the surest look at this face left to others."""
     sure: bool
     repeated: bool = False
     looks: int = 1
 
-    def is_news(self, best: Card | None, *, sure: bool) -> bool:
+    def is_news(self, best: Card | None, doubt: float, *, sure: bool) -> bool:
         """Take in a look; return whether it is reported."""
         same, surer = best is self.best, sure and not self.sure
+        surer |= not sure and doubt <= SURER * self.doubt
         repeats = same and sure and not self.repeated
         if self.looks >= MOST_LOOKS or (same and not surer and not repeats):
             return False
         self.repeated = same and not surer
-        self.best, self.sure, self.looks = best, sure, self.looks + 1
+        self.best, self.doubt, self.sure, self.looks = best, doubt, sure, self.looks + 1
         return True
 
 
@@ -118,20 +123,21 @@ class Observer:
         track = change.track
         if change.kind == "gone":
             return self._reported.pop(track.number, None) is not None
-        best, sure = self._best(track)
+        best, p = self._best(track)
+        sure = p >= self._confident_p
         reported = self._reported.get(track.number)
         if change.kind == "read" and reported is not None:
-            return track.face == "up" and reported.is_news(best, sure=sure)
-        self._reported[track.number] = _Reported(best, sure)
+            return track.face == "up" and reported.is_news(best, 1.0 - p, sure=sure)
+        self._reported[track.number] = _Reported(best, 1.0 - p, sure)
         return True
 
-    def _best(self, track: Track) -> tuple[Card | None, bool]:
-        """Return the face that the last look names first, and whether it is certain."""
+    def _best(self, track: Track) -> tuple[Card | None, float]:
+        """Return the face that the last look names first, and its probability."""
         card_p = _face_of(track)
         if card_p is None:
-            return None, False
+            return None, 0.0
         best = int(card_p.argmax())
-        return DECK[best], bool(card_p[best] >= self._confident_p)
+        return DECK[best], float(card_p[best])
 
     def _certain(self, card_p: NDArray[np.float64]) -> Card | None:
         best = int(card_p.argmax())

@@ -96,6 +96,19 @@ def test_a_look_that_becomes_certain_or_names_another_face_is_news() -> None:
     assert (doubted.card, doubted.candidates) == (None, {"6S": 0.7, "8S": 0.2})
 
 
+def test_a_look_in_doubt_is_told_where_it_leaves_half_the_doubt() -> None:
+    """A jack read at 0.95 was read at 0.99 half a second later, and nobody was told (9306)."""
+    by, made = observer(), track(_JD=0.95, _QD=0.03)
+    report(by, "new", made)
+    see(made, _JD=0.96, _QD=0.02)
+    assert not report(by, "read", made)
+    see(made, _JD=0.976, _QD=0.01)
+    (event,) = report(by, "read", made)
+    assert isinstance(event, CardSighted)
+    assert (event.card, event.candidates) == (None, {"JD": 0.976, "QD": 0.01})
+    assert not report(by, "read", made)
+
+
 def test_a_card_that_cannot_be_read_is_not_told_of_for_ever() -> None:
     by, made = observer(), track(_8S=0.5)
     told = len(report(by, "new", made))
