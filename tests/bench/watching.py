@@ -212,18 +212,18 @@ def matched(
 ) -> list[tuple[Rest, tuple[int, CardSighted] | None]]:
     """Return every rest, in order of time, with the event that is of it, each of one at most.
 
-    The nearest come together first: of two cards that overlap each gets its own. ``of_face``: an
-    event of the other side is of no rest.
+    The nearest come together first: of two cards that overlap each gets its own; of two events at
+    one place the earlier one counts. ``of_face``: an event of the other side is of no rest.
     """
     pairs = [
-        (apart(event, rest), at, one)
+        (round(apart(event, rest), 1), told_ns, at, one)
         for at, rest in enumerate(lying)
-        for one, (_, event) in enumerate(placed)
+        for one, (told_ns, event) in enumerate(placed)
         if not of_face or event.face == rest.move.face_after
     ]
     taken: dict[int, int] = {}
     used: set[int] = set()
-    for far, at, one in sorted(pairs):
+    for far, _, at, one in sorted(pairs):
         if far <= 1 and at not in taken and one not in used:
             taken[at] = one
             used.add(one)
