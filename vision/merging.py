@@ -244,11 +244,11 @@ def explained(
 ) -> list[int]:
     """Return the cards that certain cards do not explain as print of their own.
 
-    Nothing lies on the visible indices of a certain card. An index on it that alone makes another
-    card, in doubt or of the same face, is part of its print where that card would cover one of
-    them or be of another size: a pip, a court's figure, a chip's number. An equal card beneath it
-    shows its index beside it, and of a fan both indices of a lower card are visible beside an upper
-    one.
+    Nothing lies on the visible indices of a certain card. An index on it that alone makes a card of
+    the same face is part of its print, and so is one that makes another card in doubt where that
+    would cover one of them or be of another size: a pip, a court's figure, a chip's number. An
+    equal card beneath it shows its index beside it, and of a fan both indices of a lower card are
+    visible beside an upper one.
 
     Args:
         indices: all indices read.
@@ -265,9 +265,11 @@ def explained(
         if len(cards[one]) > 1:
             return False
         return any(
-            (faces[one] == faces[top] or not certain[one])
-            and _within(maps[top], anchors[cards[one][0]], ON_TOP_MM)
-            and not _fans(maps[one], maps[top], anchors[cards[top]])
+            _within(maps[top], anchors[cards[one][0]], ON_TOP_MM)
+            and (
+                faces[one] == faces[top]
+                or not (certain[one] or _fans(maps[one], maps[top], anchors[cards[top]]))
+            )
             for top in tops
             if top != one
         )
