@@ -18,6 +18,9 @@ _STRANGE_LEVELS: Final = 45  # levels of 255: farther than this it shows somethi
 _STRANGE: Final = 0.35  # share of a block's pixels that makes the block strange
 _ALL: Final = 0.95  # share of a block's pixels that makes the block felt
 _GAIN: Final = (0.6, 1.5)  # least and most brightness of a shadow or lamp, against the learned felt
+_DARKEST: Final = 0.5
+"""Least brightness of a single pixel of felt in shadow, against the learned felt. A black sleeve on
+a grey felt has 0.37 of it (film rates 1022)."""
 _CARD_SHARE: Final = 0.10  # share of a card's outline that must show felt to be free
 _BARE_SHARE: Final = 0.5  # share of the uncovered part of it that must
 _SHRINK_MM: Final = 5.0  # a card's own outline is drawn smaller by this: its place is not exact
@@ -161,9 +164,10 @@ class Backdrop:
         bare = self._bare[part].astype(np.float32)
         bare[~learned] = np.median(bare[learned], axis=0)
         now, felt = self._now[part][seen].astype(np.float32), bare[seen]
-        light = np.median((now.sum(axis=1) + 1) / (felt.sum(axis=1) + 1))
-        gain = float(np.clip(light, *_GAIN))
-        return int((np.abs(now - gain * felt).max(axis=1) < _LEVELS).sum())
+        light = (now.sum(axis=1) + 1) / (felt.sum(axis=1) + 1)
+        gain = float(np.clip(np.median(light), *_GAIN))
+        alike = (np.abs(now - gain * felt).max(axis=1) < _LEVELS) & (light >= _DARKEST)
+        return int(alike.sum())
 
     def _box(self, pose: Pose) -> Rect:
         """Return the part of the reduced picture around a card, with a ring of its surroundings."""

@@ -1,5 +1,6 @@
 """What a picture tells of a place on the felt, by a painted table."""
 
+import numpy as np
 import pytest
 
 from models.cards import Card
@@ -51,3 +52,16 @@ def test_a_place_looks_as_before_until_another_card_lies_there(
         if 0.8e9 < frame.at_ns < 0.9e9:
             prints.append(backdrop.print_of(KING.pose))
     assert (backdrop.explained(UPON.pose, prints) > 0.9) is as_before
+
+
+@pytest.mark.parametrize(("level", "free"), [(75, True), (55, True), (27, False)])
+def test_grey_felt_shows_in_a_shadow_and_a_black_sleeve_is_none(level: int, *, free: bool) -> None:
+    felt = locate_felt(POINTS, where="overhead")
+    grid = Grid.of(*SIZE, felt.card_width_px(0, 500))
+    detector, backdrop = ChangeDetector(grid), Backdrop(grid, felt)
+    empty = np.full((SIZE[1], SIZE[0], 3), 75, np.uint8)
+    still = np.ones_like(detector.settled)
+    backdrop.show(empty, still)
+    backdrop.learn([], 0)
+    backdrop.show(np.full_like(empty, level), still)
+    assert backdrop.free(KING.pose) is free
