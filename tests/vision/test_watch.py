@@ -164,6 +164,26 @@ def test_an_up_card_half_upon_the_hole_card_is_another_card_though_its_strip_was
     assert seen.short == [("new", 0.53, 1), ("new", 1.2, 2)]
 
 
+@dataclass
+class Shrunk(TruthReader):
+    """Misjudges a card's size by a quarter, its index where it is."""
+
+    def read(self, image: NDArray[np.uint8], **how: Any) -> Sightings:
+        found = super().read(image, **how)
+        index = found.corners_px[:, :1]
+        return replace(found, corners_px=index + 0.75 * (found.corners_px - index))
+
+
+@pytest.mark.parametrize(("p", "reported"), [(1.0, ["new"]), (0.9, [])])
+def test_a_face_of_a_misjudged_size_is_believed_where_it_is_certain(
+    p: float, reported: list[str]
+) -> None:
+    """A deuce whose index a finger touched was read surely and left out (film rates 1041)."""
+    reader = Shrunk(misread={Card.AS: {Card.AS: p}})
+    seen = watch([(0, Moment()), (0.5, Moment((ACE,)))], 2, reader=reader)
+    assert [change for change, _, _ in seen.short] == reported
+
+
 class FaintBacks(TruthReader):
     """Is as unsure of a back as of a finger."""
 
