@@ -63,12 +63,17 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
     seqs = () if gone.seq is None else (gone.seq,)
     at = gone.at or 0
     hand = story.hand_of(card)
-    if hand is not None and not story.revealed and _is_to_stay(hand, card):
+    if hand is not None and not _may_be_settled(story) and _is_to_stay(hand, card):
         story.weigh("camera", log(LOST_SIGHT))
     story.take_up(card, at, seqs)
     if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
         story.over_at, story.over_seqs = at, seqs
     story.close_if_over(at)
+
+
+def _may_be_settled(story: Story) -> bool:
+    """Return whether the dealer's hand is known, or its hole card was never seen, nor turned."""
+    return story.revealed or (len(story.dealer) > 1 and story.dealer[1].where == "unseen")
 
 
 def _is_to_stay(hand: Hand, card: InPlay) -> bool:

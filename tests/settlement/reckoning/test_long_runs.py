@@ -102,3 +102,11 @@ def test_a_round_is_told_as_it_was_or_asked_about(
     _, lines = played(seed, plan)
     told = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
     assert all(" review: " in line for line in told)
+
+
+def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None:
+    """The hands went before the dealer's card was seen turned up, which could not be seen."""
+    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=True, show=True)
+    _, lines = played(9220096, plan)
+    told = [line for line in lines if line.strip().startswith("seed 9220096 round 24 ")]
+    assert all(" review: " in line for line in told)
