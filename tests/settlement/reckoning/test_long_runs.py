@@ -33,6 +33,12 @@ CASES: Final = {
 LATER_CASES: Final = {
     "a back where none lies before the first card of a round": ("kansas-shoe", 7000043, 33, 1),
     "a hit that nobody saw before a later spot surrendered": ("home", 9001, 30, 1),
+    "a pair turned up to be split before the hole card was seen": (
+        "pitch-double-deck",
+        9553,
+        50,
+        1,
+    ),
     "a card dealt face up, hidden until the next ones came": ("home", 3, 8, 1),
 }
 """Found with the finder that sees strips of backs."""
@@ -79,14 +85,39 @@ LATER_FILMS: Final = {
         ghost_in_zone=0.6875,
     ),
 }
+LATEST_FILMS: Final = {
+    "hand": FilmRates(
+        misread=0.00044603033006244426,
+        misread_sure=0.3333333333333333,
+        doubted=0.01833249623304872,
+        changed=0.001906318082788671,
+        hand_missed=0.003576072821846554,
+        back_missed=0.00799744081893794,
+        late=0.013131883648686811,
+        going_late=0.00044001173364623054,
+        ghost_face=0.006256256256256257,
+        ghost_back=0.016266266266266267,
+        ghost_in_zone=0.6555555555555556,
+    ),
+}
 LONGER_CASES: Final = {
     "a hand that broke by a hit unseen, and the hole card unseen": ("pitch-double-deck", 3, 42, 1),
 }
 """In sessions of 100 rounds, the others in sessions of 50."""
+LATEST_CASES: Final = {
+    "a pair turned up to be split before the hole card was seen": (
+        "pitch-double-deck",
+        9553,
+        50,
+        1,
+    ),
+}
+"""Found at the rates of 40 films."""
 
 ALL: Final = [
     *(pytest.param(*case, 50, FILMS, id=name) for name, case in CASES.items()),
     *(pytest.param(*case, 50, LATER_FILMS, id=name) for name, case in LATER_CASES.items()),
+    *(pytest.param(*case, 50, LATEST_FILMS, id=name) for name, case in LATEST_CASES.items()),
     *(pytest.param(*case, 100, LATER_FILMS, id=name) for name, case in LONGER_CASES.items()),
 ]
 
