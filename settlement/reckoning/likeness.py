@@ -17,7 +17,7 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.shoe import alike
 from settlement.reckoning.story import Story
-from settlement.reconcile.looks import Reading
+from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.sightings import AGREED_P
 
 _FACES: Final = 52.0
@@ -46,8 +46,13 @@ def doubted_again(card: InPlay, look: Look) -> bool:
 
 
 def glimpsed(card: InPlay, look: Look) -> bool:
-    """Return whether a back was only read as a face: not surely, and not as the shoe had it."""
+    """Return whether a back was only read as a face: not surely, and not as the shoe had it.
+
+    The print of a back names the shoe's card first once in 52 times.
+    """
     if card.shoe_card is None or look.reading is None:
+        return False
+    if look.reading.likeliest in meant_by(card.shoe_card):
         return False
     return max(look.reading.listed[0][1], look.reading.p(card.shoe_card)) < AGREED_P
 

@@ -86,6 +86,19 @@ LATER_FILMS: Final = {
     ),
 }
 LATEST_FILMS: Final = {
+    "shoe": FilmRates(
+        misread=0.00044603033006244426,
+        misread_sure=0.3333333333333333,
+        doubted=0.009832483612527313,
+        changed=0.0034965034965034965,
+        hand_missed=0.00036656891495601173,
+        back_missed=0.006097560975609756,
+        late=0.000343878954607978,
+        going_late=0.0011037527593818985,
+        ghost_face=0.004005826656955572,
+        ghost_back=0.004005826656955572,
+        ghost_in_zone=0.8636363636363636,
+    ),
     "hand": FilmRates(
         misread=0.00044603033006244426,
         misread_sure=0.3333333333333333,
@@ -105,6 +118,7 @@ LONGER_CASES: Final = {
 }
 """In sessions of 100 rounds, the others in sessions of 50."""
 LATEST_CASES: Final = {
+    "a hole card turned up and read in doubt as the shoe had it": ("kansas-shoe", 9900355, 43, 1),
     "a pair turned up to be split before the hole card was seen": (
         "pitch-double-deck",
         9553,
@@ -112,7 +126,7 @@ LATEST_CASES: Final = {
         1,
     ),
 }
-"""Found at the rates of 40 films."""
+"""Found at the rates of 67 films."""
 
 ALL: Final = [
     *(pytest.param(*case, 50, FILMS, id=name) for name, case in CASES.items()),
