@@ -229,7 +229,7 @@ class Tracker:
         reported = track.reported_pose
         if reported is None or reported.distance_mm(track.pose) <= _SHIFTED_MM:
             return (Change("read", track, now_ns),)
-        track.came_from = reported
+        track.came_from, track.print = reported, None
         track.at_ns, track.reported_pose = seen.at_ns, track.pose
         return (Change("moved", track, seen.at_ns),)
 

@@ -73,7 +73,8 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
 
 def _may_be_settled(story: Story) -> bool:
     """Return whether the dealer's hand is known, or its hole card was never seen, nor turned."""
-    return story.revealed or (len(story.dealer) > 1 and story.dealer[1].where == "unseen")
+    hidden = any(card.face == "down" and card.where == "unseen" for card in story.dealer)
+    return story.revealed or hidden
 
 
 def _is_to_stay(hand: Hand, card: InPlay) -> bool:

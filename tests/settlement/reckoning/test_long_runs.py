@@ -33,12 +33,6 @@ CASES: Final = {
 LATER_CASES: Final = {
     "a back where none lies before the first card of a round": ("kansas-shoe", 7000043, 33, 1),
     "a hit that nobody saw before a later spot surrendered": ("home", 9001, 30, 1),
-    "a pair turned up to be split before the hole card was seen": (
-        "pitch-double-deck",
-        9553,
-        50,
-        1,
-    ),
     "a card dealt face up, hidden until the next ones came": ("home", 3, 8, 1),
 }
 """Found with the finder that sees strips of backs."""
