@@ -17,7 +17,7 @@ from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
 from settlement.reckoning.dealt_amiss import in_time, stated_late, untimed
-from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.missed import with_a_card_more
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.record import gist
@@ -105,13 +105,11 @@ class Closing:
             if hand.waits_for_second and not story.shoe:
                 what = f"no second card of {spot_hand(hand.spot, hand.number)} was seen"
                 found.append(Asked(Review(what, _SECOND, evidence), settles_alike=False))
-            for card in hand.cards if story.shoe else ():
-                if hand.taken_at and 0 < card.gone_at < hand.taken_at - TAKING_NS:
-                    what = (
-                        f"{card_name(card.card)} of spot {hand.spot} was taken up before its hand"
-                    )
-                    review = Review(what, ("put back", "hidden"), card.seqs)
-                    found.append(Asked(review, settles_alike=False))
+            paid = record[hand.paid - over.opened] if hand.paid >= over.opened else None
+            for card in _went_early(hand, paid) if story.shoe else ():
+                what = f"{card_name(card.card)} of spot {hand.spot} was taken up before its hand"
+                review = Review(what, ("put back", "hidden"), card.seqs)
+                found.append(Asked(review, settles_alike=False))
         if not found and over.cards and all(card.place is None for card in over.cards):
             # Whose each card was is told by the turns alone, and where the round ended by nothing.
             what = "no camera saw a card of the round"
@@ -360,6 +358,22 @@ class Closing:
         kinds = len({code for code, _, _ in outcome.mistakes})
         lacking = min(1, wrong) if self._alone else 0
         return evidence + (kinds or lacking) * log(MISTAKE)
+
+
+def _went_early(hand: Hand, paid: AnyFact | None) -> Iterator[InPlay]:
+    """Yield the cards that were taken up well before their hand was, and before it was ``paid``.
+
+    Half of a pair goes from its place as it is laid apart. What is seen to lie on after a payment
+    is a card that the camera saw go late, or none.
+    """
+    settled = hand.taken_at
+    if paid is not None and paid.at is not None:
+        settled = min(settled, paid.at)
+    for number, card in enumerate(hand.cards):
+        second = hand.cards[1].at if len(hand.cards) > 1 else settled
+        laid_apart = hand.of_split and number == 0 and card.gone_at <= second
+        if 0 < card.gone_at < settled - TAKING_NS and not laid_apart:
+            yield card
 
 
 class _OtherStory:

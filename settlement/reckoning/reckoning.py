@@ -105,6 +105,8 @@ class Reckoning:
         first.round = played
         self._stories = [first]
         self._published = 0
+        self._stated: dict[int, AnyFact] = {}
+        """The published facts of the round in play, by their place."""
         self._in_play = 0
         """The round in play by the published facts; 0 between rounds."""
         self._dropped = 0.0
@@ -382,16 +384,31 @@ class Reckoning:
             published.append(fact)
             self._count(fact)
             self._follow(fact)
+            self._stated[at] = fact
             self._published += 1
             for story in self._stories:
                 story.published = self._published
 
     def _best(self) -> Story:
         """Return the likeliest story that holds what was published, else the likeliest."""
+        for story in self._stories:
+            self._catch_up(story)
         best = next((s for s in self._stories if not s.retracts), self._stories[0])
         if best.retracts:
             best.retract()
         return best
+
+    def _catch_up(self, story: Story) -> None:
+        """See whether a story holds by now what was published before it did."""
+        while story.behind is not None:
+            if story.behind == self._published:
+                story.retracts, story.behind = False, None
+            elif story.behind >= story.end:
+                break
+            elif story.states(story.behind, self._stated[story.behind]):
+                story.behind += 1
+            else:
+                story.behind = None
 
     def _follow(self, fact: AnyFact) -> None:
         """Know which round the published facts have in play."""
@@ -469,7 +486,7 @@ class Reckoning:
             for story in self._stories
             if story is not best
             and not story.retracts
-            and (at >= story.end or at < story.base or story.fact(at) != fact)
+            and not story.states(at, fact)
         ]
         own = best.weight + best.supply.unseen_until(self._now)
         mass = sum(
@@ -480,6 +497,7 @@ class Reckoning:
             return False
         for story in others:
             story.retracts = True
+            story.behind = at if at >= story.end else None
         return True
 
     def _close(self, best: Story) -> list[Published]:
@@ -498,7 +516,8 @@ class Reckoning:
         self._decks.round_over()
         del best.closed[0]
         best.trim(over.end)
-        self._stories = [best]
+        self._stories, self._stated = [best], {}
+        best.behind = None
         best.evidence = best.mistakes = 0.0
         best.by_sense = {}
         best.retracts = best.asked_to_retract = False

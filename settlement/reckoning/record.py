@@ -50,6 +50,13 @@ class Record(Table):
         """Return the fact at a place."""
         return self.record[at - self.base]
 
+    def states(self, at: int, fact: AnyFact) -> bool:
+        """Return whether the fact at a place states the same, whatever it rests on."""
+        if at >= self.end or at < self.base:
+            return False
+        own = self.fact(at)
+        return own == fact or gist(own) == gist(fact)
+
     def state(self, fact: AnyFact, hold_ns: int = 0) -> int:
         """State a fact; until ``hold_ns`` it may be stated otherwise. Returns its place."""
         at = self.end
@@ -211,6 +218,10 @@ def gist(fact: AnyFact) -> tuple[object, ...]:
             return (name, fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
         case PlayerActed():
             return ("acted", fact.at, fact.spot, fact.hand, fact.action)
+        case CardBurned() | CardBoxed():
+            return (type(fact).__name__, fact.at, fact.card)
+        case HoleCardChecked():
+            return ("checked", fact.at, fact.blackjack)
         case _:
             return (type(fact).__name__, fact.at)
 

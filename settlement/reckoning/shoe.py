@@ -313,5 +313,7 @@ def alike(shoe_card: Card | None, look: Reading | None) -> float:
     """Return how likely a card that the shoe read so looks so; all faces alike would be 0."""
     if shoe_card is None or look is None:
         return 0.0
-    mass = (1.0 - SHOE_MISREAD_P) * look.p(shoe_card) / len(meant_by(shoe_card))
+    meant = meant_by(shoe_card)
+    seen = sum([look.share(face) for face in meant]) / len(meant)
+    mass = (1.0 - SHOE_MISREAD_P) * seen
     return log(_FACES * (mass + SHOE_MISREAD_P / 51.0))

@@ -92,7 +92,9 @@ class Story(CardFacts):
         self.mistakes = 0.0
         """Logarithm of how likely the mistakes are that it holds so far."""
         self.retracts = False
-        """Whether it holds otherwise than what was published."""
+        """Whether it holds otherwise than what was published, or does not hold all of it yet."""
+        self.behind: int | None = None
+        """Place of the first published fact that it does not hold yet and may hold alike."""
         self.asked_to_retract = False
         """Whether a person is asked about that."""
         self.asks: list[Review] = []
@@ -136,7 +138,7 @@ class Story(CardFacts):
         other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
         other.base, other.record, other.holds = self.base, self.record[:], self.holds.copy()
-        other.published = self.published
+        other.published, other.behind = self.published, self.behind
         other.asked_to_retract = self.asked_to_retract
         other.asks = self.asks[:]
         other.hands = {spot: [hand.copy() for hand in own] for spot, own in self.hands.items()}
@@ -322,7 +324,7 @@ class Story(CardFacts):
     def sketch(self) -> tuple[object, ...]:
         """Return some of what tells it from stories that go on alike, at little cost."""
         cards = [(card.ident, card.where, len(card.tracks)) for card in self.cards()]
-        return (self.end, self.over_at, tuple(cards))
+        return (self.end, self.over_at, self.retracts, tuple(cards))
 
     def outline(self) -> tuple[object, ...]:
         """Return what tells it, beside its sketch, from stories that go on alike."""

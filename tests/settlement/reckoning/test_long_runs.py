@@ -122,6 +122,14 @@ LATEST_CASES: Final = {
 }
 """Found at the rates of 67 films."""
 
+UNASKED: Final = {
+    "a sighting of nothing, before the card that lies beside it": (9900023, 12),
+    "the same, where the card was stated by it, and a card sooner": (9950030, 16),
+    "a sighting of nothing lies on after its hand was paid": (9950038, 33),
+    "half of a pair that no camera saw where it was laid apart": (9950077, 44),
+}
+"""Shoe games of which a person was asked, and need not be."""
+
 ALL: Final = [
     *(pytest.param(*case, 50, FILMS, id=name) for name, case in CASES.items()),
     *(pytest.param(*case, 50, LATER_FILMS, id=name) for name, case in LATER_CASES.items()),
@@ -141,6 +149,14 @@ def test_a_round_is_told_as_it_was_or_asked_about(
     _, lines = played(seed, plan)
     told = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
     assert all(" review: " in line for line in told)
+
+
+@pytest.mark.parametrize(("seed", "number"), UNASKED.values(), ids=list(UNASKED))
+def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> None:
+    film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
+    plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
+    _, lines = played(seed, plan)
+    assert not [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
 
 
 def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None:
