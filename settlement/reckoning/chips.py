@@ -121,12 +121,13 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
 def _of_taken(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:
     """Return what a change may mean on a hand whose cards were taken up."""
     paid = story.fact(hand.paid) if hand.paid >= story.base else None
-    left = isinstance(paid, PaymentMade) and paid.amount == 0
+    left = hand.paid < 0 or (isinstance(paid, PaymentMade) and paid.amount == 0)
     at_once = change.at - hand.taken_at < _AT_ONCE_NS
     if left and at_once and delta < 0:
         # The dealer takes what was lost, or the player his own of a push.
         return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "idle")]
-    return [Meaning(0.0, "payment" if left and at_once else "idle")]
+    bets_anew = change.total == delta
+    return [Meaning(0.0, "payment" if left and at_once and not bets_anew else "idle")]
 
 
 def _of_settled(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:

@@ -5,6 +5,7 @@ from typing import Final
 
 from models.events import AnyFact, CardBurned, CardDealt
 from models.judgements import Review
+from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.story import Closed
 from settlement.reconcile.weighing import Weighing
 
@@ -31,8 +32,8 @@ def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iter
     by_shoe = any(card.clocked for card in over.cards)
     not_timed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
     unplaced = [card for card in over.cards if card.where == "unseen"]
-    # A back that was never turned up may be a sighting of nothing, beside a card nobody saw.
-    backs = [card for card in over.cards if card.face == "down"]
+    # A back that no camera saw turned up may be a sighting of nothing, beside a card nobody saw.
+    backs = [card for card in over.cards if card.face == "down" or _turned_elsewhere(card)]
     # So may a sighting at the rack be, by which a card was burned as the round went on.
     burned = _burned_in_play(record)
     for code, spot in weighing.mistakes(record):
@@ -71,6 +72,11 @@ def in_time(record: Sequence[AnyFact]) -> list[AnyFact]:
             place -= 1
         found.insert(place, fact)
     return found
+
+
+def _turned_elsewhere(card: InPlay) -> bool:
+    """Return whether a card showed its face elsewhere than its back was seen."""
+    return card.shown >= 0 and not card.turned_in_place
 
 
 def _burned_in_play(record: Sequence[AnyFact]) -> set[int]:

@@ -68,6 +68,7 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
     story.take_up(card, at, seqs)
     if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
         story.over_at, story.over_seqs = at, seqs
+        story.withdraw_unpaid()
     story.close_if_over(at)
 
 

@@ -268,13 +268,16 @@ class Story(CardFacts):
     def withdraw_unpaid(self) -> None:
         """Hands that were swept up with the dealer's cards were not settled, be it as a push."""
         for hand in self.all_hands():
-            swept = hand.taken_at and abs(hand.taken_at - self.over_at) < SWEPT_NS
-            if not swept or hand.paid < max(self.published, self.base):
+            if not self._swept(hand) or hand.paid < max(self.published, self.base):
                 continue
             paid = self.fact(hand.paid)
             if isinstance(paid, PaymentMade) and not paid.amount:
                 self._withdraw(hand.paid)
                 hand.paid = -1
+
+    def _swept(self, hand: Hand) -> bool:
+        """Return whether a hand was taken up with the dealer's own cards."""
+        return hand.taken_at > 0 and abs(hand.taken_at - self.over_at) < SWEPT_NS
 
     def _take_up_with_others(self) -> None:
         """A card of a hand that was turned up went with the others, though nobody saw it go."""
@@ -364,7 +367,7 @@ class Story(CardFacts):
             self.weigh("camera", self._never_seen_of(hand))
             hand.seen_through = True
         lie_there = hand.left_alone or self.plates.get((hand.spot, str(hand.number)))
-        if hand.paid < 0 and lie_there:
+        if hand.paid < 0 and lie_there and not self._swept(hand):
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
 
     def close_if_over(self, now_ns: int) -> bool:
