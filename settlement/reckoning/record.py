@@ -206,24 +206,25 @@ def _to_a_spot(fact: CardDealt | PlayerActed) -> bool:
 
 def gist(fact: AnyFact) -> tuple[object, ...]:
     """Return what a fact states, without what it rests on."""
+    told: tuple[object, ...] = ()
     match fact:
         case CardDealt():
-            return ("dealt", fact.at, fact.to, fact.hand, fact.card, fact.face)
+            told = (fact.to, fact.hand, fact.card, fact.face)
         case CardExposed():
-            return ("exposed", fact.at, fact.to, fact.hand, fact.card)
+            told = (fact.to, fact.hand, fact.card)
         case PaymentMade():
-            return ("paid", fact.at, fact.spot, fact.hand, fact.amount)
+            told = (fact.spot, fact.hand, fact.amount)
         case WagerPlaced() | WagerRemoved():
-            name = type(fact).__name__
-            return (name, fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
+            told = (fact.spot, fact.hand, fact.kind, fact.amount)
         case PlayerActed():
-            return ("acted", fact.at, fact.spot, fact.hand, fact.action)
+            told = (fact.spot, fact.hand, fact.action)
         case CardBurned() | CardBoxed():
-            return (type(fact).__name__, fact.at, fact.card)
+            told = (fact.card,)
         case HoleCardChecked():
-            return ("checked", fact.at, fact.blackjack)
+            told = (fact.blackjack,)
         case _:
-            return (type(fact).__name__, fact.at)
+            pass
+    return (type(fact).__name__, fact.at, *told)
 
 
 def _leads_to(before: AnyFact, fact: AnyFact) -> bool:
