@@ -484,9 +484,7 @@ class Reckoning:
         others = [
             story
             for story in self._stories
-            if story is not best
-            and not story.retracts
-            and not story.states(at, fact)
+            if story is not best and not story.retracts and not story.states(at, fact)
         ]
         own = best.weight + best.supply.unseen_until(self._now)
         mass = sum(
