@@ -180,7 +180,7 @@ class Story(CardFacts):
 
         A push is known by its cards alone: stated after that payment, it would seem settled late.
         """
-        if not isinstance(fact, PaymentMade) or not fact.amount:
+        if not isinstance(fact, PaymentMade):
             return False
         at = fact.at or 0
         for hand in self.all_hands():
@@ -362,13 +362,22 @@ class Story(CardFacts):
             return
         if card.face == "down" and hand.paid < 0:
             return
-        hand.taken_at = at
+        hand.taken_at = at = self._taken_at(hand)
         if not hand.seen_through:
             self.weigh("camera", self._never_seen_of(hand))
             hand.seen_through = True
         lie_there = hand.left_alone or self.plates.get((hand.spot, str(hand.number)))
         if hand.paid < 0 and lie_there and not self._swept(hand):
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
+
+    def _taken_at(self, hand: Hand) -> int:
+        """Return when most of a hand's cards were taken up, since it could be settled.
+
+        They go together: of one that goes later, a second track lasted, or it is no card.
+        """
+        went = sorted(card.gone_at for card in hand.cards if card.gone_at)
+        late = [at for at in went if at >= self.revealed_at] or went[-1:]
+        return late[(len(late) - 1) // 2]
 
     def close_if_over(self, now_ns: int) -> bool:
         """Close the round once all cards are off the felt, or would have been seen to go by now.
