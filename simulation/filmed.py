@@ -7,6 +7,7 @@ face once, after a time; a new track for a card that was moved, and the old one 
 were measured by ``python -m tests.bench.rates`` on ten sessions (lab note of 2026-11-24).
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import cos, hypot, radians, sin
@@ -176,7 +177,12 @@ def _ends(own: Sequence[tuple[int, CardSighted | CardGone]]) -> list[int]:
 
 def _swept(went: Sequence[int]) -> set[int]:
     """Return the times of cards that were swept up together."""
-    return {at for at in went if sum(abs(other - at) <= _SWEEP_NS for other in went) >= _SWEEP}
+    times = sorted(went)
+    near = (
+        (at, bisect_left(times, at - _SWEEP_NS), bisect_right(times, at + _SWEEP_NS))
+        for at in times
+    )
+    return {at for at, first, end in near if end - first >= _SWEEP}
 
 
 def _kept(before: CardSighted, seen: CardSighted) -> bool:

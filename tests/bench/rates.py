@@ -145,13 +145,14 @@ def together(shown: Sequence[tuple[int, float, float]]) -> list[int]:
     """
     hands: list[int] = []
     for at, (when, x_mm, y_mm) in enumerate(shown):
-        near = (
-            hands[before]
-            for before in range(at - 1, -1, -1)
-            if when - shown[before][0] <= TOGETHER_NS
-            and hypot(x_mm - shown[before][1], y_mm - shown[before][2]) < TOGETHER_MM
-        )
-        hands.append(next(near, at))
+        hands.append(at)
+        for before in range(at - 1, -1, -1):
+            then, its_x_mm, its_y_mm = shown[before]
+            if when - then > TOGETHER_NS:
+                break
+            if hypot(x_mm - its_x_mm, y_mm - its_y_mm) < TOGETHER_MM:
+                hands[at] = hands[before]
+                break
     return hands
 
 
