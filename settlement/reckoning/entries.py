@@ -65,6 +65,9 @@ def _learn(story: Story, fact: AnyFact, rules: Rulebook) -> None:
                 story.weigh("camera", log(HIDDEN))
             story.peeked, story.hole_blackjack = True, fact.blackjack
         case ShoeStarted():
+            if story.in_play and story.revealed and story.all_paid():
+                # A card of the dealer's is seen to lie on, and no round goes on into a fresh shoe.
+                story.close_round((fact.at or 0) - 1, fact.evidence, entered=True)
             story.state_cut_card()
             story.supply.fresh_shoe = None
         case _:

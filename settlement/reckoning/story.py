@@ -399,10 +399,13 @@ class Story(CardFacts):
             if self.revealed:
                 self.weigh("camera", self.never_seen())
 
+    def all_paid(self) -> bool:
+        """Return whether every hand is paid, taken, or was left alone."""
+        return all(hand.paid >= 0 for hand in self.all_hands())
+
     def _all_settled(self) -> bool:
         """Return whether nothing of the round is still to be seen: paid, and off the felt."""
-        paid = all(hand.paid >= 0 for hand in self.all_hands())
-        return paid and all(card.where == "off" for card in self.cards())
+        return self.all_paid() and all(card.where == "off" for card in self.cards())
 
     def never_seen(self) -> float:
         """Return how likely nobody saw cards of hands on the sides they showed, as a logarithm.

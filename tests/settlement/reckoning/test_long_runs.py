@@ -121,6 +121,13 @@ LATEST_CASES: Final = {
     ),
     "a back of nothing, and the card that lies there seen late": ("kansas-shoe", 9950026, 38, 1),
     "a wager for the next round on the circle of a hand not paid": ("kansas-shoe", 10100066, 25, 1),
+    "a fresh shoe, while a card of the dealer's is seen to lie on": (
+        "kansas-shoe",
+        10101342,
+        22,
+        1,
+    ),
+    "a push whose last card is seen to go late": ("kansas-shoe", 10101279, 8, 1),
     "a hand swept up with the dealer's cards, whose wager went": ("kansas-shoe", 9951161, 8, 1),
 }
 """Found at the rates of 67 films."""
