@@ -29,7 +29,7 @@ from settlement.reconcile.questions import Stated, of_face
 from settlement.reconcile.sightings import same
 from settlement.reconcile.timing import TAKING_NS
 from settlement.reconcile.unread import never_known
-from settlement.reconcile.weighing import Outcome, Question, Weighing
+from settlement.reconcile.weighing import Outcome, Question, Weighing, with_instead
 
 SEVERAL: Final = 2
 """Kinds of mistake in one round, from which on a person is asked about all of them."""
@@ -80,9 +80,10 @@ class Closing:
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
         found = [Asked(review, settles_alike=False) for review in over.asks]
-        found += self._of_faces(over, record, shoe=story.shoe)
+        faces = list(self._of_faces(over, record, shoe=story.shoe))
+        found += faces
         found += _of_another_face(over, record, [one.review.what for one in found])
-        found += self._stories(over, others, record)
+        found += self._stories(over, others, record, disputed=not faces)
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
         late = stated_late(self._weighing, record)
@@ -236,11 +237,13 @@ class Closing:
         return of_face(held, reading, record, self._shoe, known)
 
     def _stories(
-        self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact]
+        self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact], *, disputed: bool
     ) -> list[Asked]:
         """Ask where a story that is not unlikely settles the round otherwise.
 
-        Where it settles alike and a card of the shoe goes elsewhere, nothing is held open.
+        Where it settles alike and a card of the shoe goes elsewhere, nothing is held open. Unless a
+        person is asked about faces anyway, each is weighed with the other face of a ``disputed``
+        card, too.
         """
         stated = self._weighing.outcome(in_time(record), record)
         found: list[Rival] = []
@@ -248,7 +251,7 @@ class Closing:
         by_shoe = any(card.announced for card in over.cards)
         paid = _final(stated) and any(isinstance(fact, PaymentMade) for fact in record)
         own = self._likely(over.evidence, stated, over.wrong)
-        rivals = self._other_stories(over, others, record, own)
+        rivals = self._other_stories(over, others, record, own, disputed=disputed)
         left = sum(other.most for other in rivals)
         for other in rivals:
             open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
@@ -283,7 +286,13 @@ class Closing:
         return [Asked(review, settles_alike=not open_, accounts=both)]
 
     def _other_stories(
-        self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact], own: float
+        self,
+        over: Closed,
+        others: Sequence[Story],
+        record: Sequence[AnyFact],
+        own: float,
+        *,
+        disputed: bool,
     ) -> list["_OtherStory"]:
         """Return the other stories of the round that are not too unlikely, the likeliest first."""
         found: list[_OtherStory] = []
@@ -297,9 +306,25 @@ class Closing:
             if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
                 continue
             by_sense = other.by_sense if its is None else its.by_sense
-            most = exp(min(50.0, evidence - own))
-            found.append(_OtherStory(evidence, most, facts, by_sense, mistakes))
+            otherwise = self._by_other_faces(its, facts) if its and disputed else ()
+            for odds, own_facts in [(1.0, facts), *otherwise]:
+                likely = evidence + log(odds)
+                most = exp(min(50.0, likely - own))
+                found.append(_OtherStory(likely, most, own_facts, by_sense, mistakes))
         return sorted(found, key=lambda other: -other.most)
+
+    def _by_other_faces(
+        self, over: Closed, facts: list[AnyFact]
+    ) -> Iterator[tuple[float, list[AnyFact]]]:
+        """Yield a story with another face of a disputed card, and the odds of that face.
+
+        What chips mean may hang on the face: then neither the one nor the other is clean alone.
+        """
+        if not any(card.disputed for card in over.cards):
+            return
+        for question in self._faces(over, facts):
+            for rival in question.rivals if question.contradicted else ():
+                yield rival.odds, list(with_instead(facts, rival.instead))
 
     def _faced(self, record: Sequence[AnyFact], question: Question) -> list[Rival]:
         """Return the stories of a round by which one card has another face."""

@@ -212,7 +212,7 @@ class Weighing:
         for about, rival in _stories(questions, weights, clean=clean):
             if all(weights[at].open for at in about):
                 continue
-            other = self._outcome([*_whole(record, rival.instead)], counted)
+            other = self._outcome([*with_instead(record, rival.instead)], counted)
             likely = rival.odds * _by_mistakes(stated, other)
             for at in about:
                 if other.money != stated.money:
@@ -238,7 +238,7 @@ class Weighing:
         stated = self.outcome(record, record)
         found = []
         for rival in question.rivals:
-            facts = list(_whole(record, rival.instead))
+            facts = list(with_instead(record, rival.instead))
             outcome = self.outcome(facts, record)
             likely = rival.odds * _by_mistakes(stated, outcome)
             found.append((rival.odds, likely, facts, outcome))
@@ -383,9 +383,10 @@ def _by_mistakes(stated: Outcome, other: Outcome) -> float:
     return float(MISTAKE_P**exponent)
 
 
-def _whole(
+def with_instead(
     record: Sequence[AnyFact], instead: Mapping[int, tuple[AnyFact, ...]]
 ) -> Iterator[AnyFact]:
+    """Yield the facts of a record, with those of another story in their places."""
     for at, stated in enumerate(record):
         yield from instead.get(at, (stated,))
 

@@ -128,6 +128,12 @@ LATEST_CASES: Final = {
         1,
     ),
     "a push whose last card is seen to go late": ("kansas-shoe", 10101279, 8, 1),
+    "a card that the shoe misread, and chips that it gives a meaning": (
+        "kansas-shoe",
+        11000537,
+        17,
+        1,
+    ),
     "a hand swept up with the dealer's cards, whose wager went": ("kansas-shoe", 9951161, 8, 1),
 }
 """Found at the rates of 67 films."""
