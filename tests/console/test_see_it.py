@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
-from models.events import CardDealt, CardSighted, PaymentMade
+from models.events import CardDealt, CardExposed, CardSighted, PaymentMade
 from stream.reading import read_journal
 from tests.console.looking import Screen
 from tests.server.service.house import House
@@ -54,6 +54,21 @@ def test_a_card_is_seen_when_it_lies_and_not_when_it_leaves_the_shoe(
     assert found["shows"] == "card"
     assert found["told_at"] == fact.at
     assert found["told_at"] < rested_ns <= found["at"] < rested_ns + SECOND_NS
+
+
+def test_a_card_turned_up_is_seen_with_its_face(at_work: House, recorded: Path) -> None:
+    events = {one.seq: one for one in read_journal(recorded / "bj-07.journal")}
+    turned = [one for one in events.values() if isinstance(one, CardExposed)]
+    assert turned
+    with at_work.signed_in("surveillance") as officer:
+        for fact in turned:
+            (faced_ns,) = [
+                one.at or 0
+                for seq in fact.evidence
+                if isinstance(one := events[seq], CardSighted) and one.face == "up"
+            ]
+            found = seen(at_work, officer, fact.seq or 0)
+            assert faced_ns <= found["at"] < faced_ns + SECOND_NS
 
 
 def test_a_payment_is_seen_when_no_hand_is_over_it(at_work: House, recorded: Path) -> None:

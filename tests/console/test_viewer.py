@@ -2,12 +2,15 @@
 
 import re
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from models.events import CardExposed
 from server.archive.snapshot import check_snapshot
+from stream.reading import read_journal
 from tests.console.looking import Screen, screen
 from tests.server.service.house import House, until
 
@@ -65,6 +68,18 @@ def test_nothing_moves_beneath_the_pointer_when_the_evidence_comes(officer: Scre
     before = events.bounding_box()
     expect(page.locator(".crops img[src]").first).to_be_visible()
     assert events.bounding_box() == before
+
+
+def test_the_hole_card_is_among_the_evidence_pictures(officer: Screen, recorded: Path) -> None:
+    """Its fact rests on the look at its back before the one at its face."""
+    turned = next(
+        one for one in read_journal(recorded / "bj-07.journal") if isinstance(one, CardExposed)
+    )
+    officer.go("round/bj-07/1")
+    assert turned.card is not None
+    name = turned.card.rank.replace("T", "10") + "♣♦♥♠"["CDHS".index(turned.card.suit)]
+    dealers = officer.page.locator(".crops li").filter(has_text="dealer")
+    expect(dealers.filter(has_text=name)).to_have_count(1)
 
 
 def test_labels_of_many_cards_on_one_heap_are_led_apart(officer: Screen) -> None:

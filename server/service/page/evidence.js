@@ -18,8 +18,8 @@ export function evidence(/** @type {HTMLElement} */ section, /** @type {{ sessio
   if (!camera) return () => undefined;
   const sighted = new Map(events.filter((event) => event.type === "card_sighted").map((event) => [event.seq, event]));
   const shown = events.filter((event) => event.type === "card_dealt" || event.type === "card_exposed").flatMap((fact) => {
-    const sighting = (fact.evidence ?? []).map((/** @type {number} */ seq) => sighted.get(seq)).find(Boolean);
-    return sighting && sighting.face === "up" ? [{ fact, sighting }] : [];
+    const sighting = (fact.evidence ?? []).map((/** @type {number} */ seq) => sighted.get(seq)).find((/** @type {Answer} */ one) => one?.face === "up");
+    return sighting ? [{ fact, sighting }] : [];
   });
   if (!shown.length) return () => undefined;
   section.hidden = false;

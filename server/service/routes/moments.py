@@ -84,9 +84,9 @@ async def _evidence(request: Request, session: Session, fact: Fact) -> list[AnyE
 
 async def _card(request: Request, session: Session, fact: Fact) -> tuple[int, Shows]:
     """Return when a card was at rest and uncovered; without a picture, when it came to rest."""
-    for seen in await _evidence(request, session, fact):
-        if not isinstance(seen, CardSighted):
-            continue
+    looks = [one for one in await _evidence(request, session, fact) if isinstance(one, CardSighted)]
+    # A card turned up rests on the looks at its back, too, and they came first.
+    for seen in sorted(looks, key=lambda one: one.face != "up"):
         found = await recording_of(request, session, seen.at or 0)
         if found is not None:
             video, camera = video_of(request), seen.source.partition(":")[2]
