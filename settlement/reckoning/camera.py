@@ -101,7 +101,8 @@ class Camera:
             evidence += log(PUT_BACK)
         # Where cameras differ, one that reads a card again sees it where it saw it before.
         lies = look.seen.change == "read" or card.face != look.face
-        if card.place and not lies and apart_mm(card.place, look.place) > MOVED_MM:
+        moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
+        if moved and not lies:
             evidence += log(MOVES)
         if card.face == "down" and look.face == "up" and glimpsed(card, look):
             return [Option(log(GLIMPSED), kind="none")]
@@ -110,7 +111,8 @@ class Camera:
             return [seen]
         # A look repeats the last one while nothing moves, whatever lies there.
         again = card.as_face and look.seen.change == "read"
-        still_down = Option(0.0 if again else log(BACK_AS_FACE / DOUBTED), kind="none")
+        as_face = 0.0 if again else log(BACK_AS_FACE / DOUBTED) + (log(MOVES) if moved else 0.0)
+        still_down = Option(as_face, kind="none")
         return [still_down] if again else [seen, still_down]
 
     def _of_new(self, story: Story, look: Look) -> list[Option]:
