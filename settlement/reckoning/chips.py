@@ -107,7 +107,11 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         # The dealer's own cards are gone, and nobody saw this hand's cards go yet.
         return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "left alone")]
     if story.revealed:
-        return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
+        found = [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
+        if delta > 0 and natural(tuple(card.card for card in story.dealer)):
+            # Nothing is paid beside the dealer's blackjack: a player may have doubled all the same.
+            found += [own for own in _raises(story, hand, change) if own.kind == "double"]
+        return found
     found = _in_turn(story, hand, change, rules)
     found += _by_other_face(story, hand, change, rules)
     for hidden in _hidden(story, hand, change, rules):
