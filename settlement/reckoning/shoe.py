@@ -220,7 +220,8 @@ class Shoe:
         story.mistakes += way.mistakes
         if way.to is None:
             story.supply.drawn.remove(draw)
-            what = f"{card_name(draw.card)} left the shoe and was not seen on the felt"
+            left = f"{card_name(draw.card)} left the shoe{_since(story, draw)}"
+            what = f"{left} and was not seen on the felt"
             candidates = () if draw.card is None else (str(draw.card),)
             story.asks.append(Review(what, candidates, draw.seqs))
             return
@@ -235,6 +236,15 @@ class Shoe:
         if way.turned:
             story.turn_unseen(draw.at - 1)
         story.deal(way.to, way.number, face, draw.at, draw=draw)
+
+
+def _since(story: Story, draw: Draw) -> str:
+    """Return the words for a card that may have gone in the round before already."""
+    if draw.card is not None or draw.timed:
+        return ""
+    opened_at = story.fact(story.opened).at if story.in_play else None
+    in_this = opened_at is not None and draw.earliest >= opened_at
+    return "" if in_this else " in this round or the one before"
 
 
 def enter(story: Story, fact: CardBurned | CardBoxed) -> None:

@@ -177,6 +177,15 @@ def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> 
     assert not [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
 
 
+def test_a_card_of_the_shoe_that_may_have_gone_in_the_round_before_is_asked_about_so() -> None:
+    """A split ace got one more card: the shoe's count shows it as the next round begins."""
+    film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
+    plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
+    _, lines = played(12001582, plan)
+    (told,) = [line for line in lines if line.strip().startswith("seed 12001582 round 20 ")]
+    assert "a card not read left the shoe in this round or the one before" in told
+
+
 def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None:
     """The hands went before the dealer's card was seen turned up, which could not be seen."""
     plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=True, show=True)
