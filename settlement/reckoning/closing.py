@@ -305,12 +305,13 @@ class Closing:
             facts = [over.amended.get(_whose(fact), fact) for fact in _round(other)]
             if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
                 continue
-            by_sense = other.by_sense if its is None else its.by_sense
+            by_sense: Mapping[Sense, float] = other.by_sense if its is None else its.by_sense
             otherwise = self._by_other_faces(its, facts) if its and disputed else ()
             for odds, own_facts in [(1.0, facts), *otherwise]:
                 likely = evidence + log(odds)
                 most = exp(min(50.0, likely - own))
-                found.append(_OtherStory(likely, most, own_facts, by_sense, mistakes))
+                senses = {**by_sense, "camera": by_sense.get("camera", 0.0) + log(odds)}
+                found.append(_OtherStory(likely, most, own_facts, senses, mistakes))
         return sorted(found, key=lambda other: -other.most)
 
     def _by_other_faces(
