@@ -118,6 +118,10 @@ class Closing:
         for short in self._weighing.short_of_a_card(record):
             what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
+        disputed = any(card.disputed for card in over.cards)
+        if not found and disputed and not self._weighing.settled(record):
+            what = "a hand lacks a card, and the shoe and the camera differ on another"
+            found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found
 
     def _of_faces(self, over: Closed, record: Sequence[AnyFact], *, shoe: bool) -> Iterator[Asked]:

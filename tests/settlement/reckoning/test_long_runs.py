@@ -136,6 +136,12 @@ LATEST_CASES: Final = {
     ),
     "a hole card turned up too soon, and read in doubt at first": ("kansas-shoe", 12002714, 9, 1),
     "a double after the dealer showed his blackjack": ("kansas-shoe", 12004584, 44, 1),
+    "a card that the camera missed, and one that the shoe did not read": (
+        "kansas-shoe",
+        13001030,
+        51,
+        1,
+    ),
     "a hand swept up with the dealer's cards, whose wager went": ("kansas-shoe", 9951161, 8, 1),
 }
 """Found at the rates of 67 films."""
