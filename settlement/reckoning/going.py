@@ -66,9 +66,10 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
     if hand is not None and not _may_be_settled(story) and _is_to_stay(hand, card):
         story.weigh("camera", log(LOST_SIGHT))
     story.take_up(card, at, seqs)
-    if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
-        story.over_at, story.over_seqs = at, seqs
+    if card.to == "dealer":
         story.withdraw_unpaid()
+        if all(own.where != "felt" for own in story.dealer):
+            story.over_at, story.over_seqs = at, seqs
     story.close_if_over(at)
 
 

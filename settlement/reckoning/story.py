@@ -276,8 +276,10 @@ class Story(CardFacts):
                 hand.paid = -1
 
     def _swept(self, hand: Hand) -> bool:
-        """Return whether a hand was taken up with the dealer's own cards."""
-        return hand.taken_at > 0 and abs(hand.taken_at - self.over_at) < SWEPT_NS
+        """Return whether a hand was taken up with a card of the dealer's own."""
+        return hand.taken_at > 0 and any(
+            card.gone_at and abs(hand.taken_at - card.gone_at) < SWEPT_NS for card in self.dealer
+        )
 
     def _take_up_with_others(self) -> None:
         """A card of a hand that was turned up went with the others, though nobody saw it go."""

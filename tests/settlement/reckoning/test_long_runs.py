@@ -142,6 +142,12 @@ LATEST_CASES: Final = {
         51,
         1,
     ),
+    "a hand swept up with the dealer's cards, one of which is seen to lie on": (
+        "kansas-shoe",
+        13001962,
+        22,
+        1,
+    ),
     "a hand swept up with the dealer's cards, whose wager went": ("kansas-shoe", 9951161, 8, 1),
 }
 """Found at the rates of 67 films."""
