@@ -278,7 +278,8 @@ class Story(CardFacts):
     def _swept(self, hand: Hand) -> bool:
         """Return whether a hand was taken up with a card of the dealer's own."""
         return hand.taken_at > 0 and any(
-            card.gone_at and abs(hand.taken_at - card.gone_at) < SWEPT_NS for card in self.dealer
+            card.where == "off" and abs(hand.taken_at - card.gone_at) < SWEPT_NS
+            for card in self.dealer
         )
 
     def _take_up_with_others(self) -> None:
