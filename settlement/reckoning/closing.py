@@ -83,6 +83,7 @@ class Closing:
         faces = list(self._of_faces(over, record, shoe=story.shoe))
         found += faces
         found += _of_another_face(over, record, [one.review.what for one in found])
+        found += _halves(over)
         found += self._stories(over, others, record, disputed=not faces)
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
@@ -446,6 +447,21 @@ def _of_another_face(
         if what not in asked:
             names = (str(dealt.card), str(shown.card))
             yield Asked(Review(what, names, card.seqs), settles_alike=False)
+
+
+def _halves(over: Closed) -> Iterator[Asked]:
+    """Yield which face the shoe read once and the camera saw once, each of another card.
+
+    Two errors and like faces are rarer than one card that was seen late, after it was placed.
+    """
+    for read in over.cards:
+        if not read.announced or read.where != "unseen" or read.card is None:
+            continue
+        for seen in over.cards:
+            if not seen.announced and seen.where != "unseen" and seen.card == read.card:
+                what = f"{card_name(read.card)} left the shoe once and is counted twice"
+                review = Review(what, (), (*read.seqs, *seen.seqs))
+                yield Asked(review, settles_alike=False)
 
 
 def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:

@@ -204,3 +204,12 @@ def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None
     _, lines = played(9220096, plan)
     told = [line for line in lines if line.strip().startswith("seed 9220096 round 24 ")]
     assert all(" review: " in line for line in told)
+
+
+@pytest.mark.parametrize(("seed", "number"), [(15400008, 16), (15400046, 22), (15400163, 25)])
+def test_a_card_seen_late_is_not_counted_twice(seed: int, number: int) -> None:
+    """The shoe's reading was taken for a hit that broke a hand, the camera's for another card."""
+    plan = Plan("kansas-shoe", Rates().times(10), 50, 10, clinging=False, show=True)
+    _, lines = played(seed, plan)
+    (told,) = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+    assert "left the shoe once and is counted twice" in told
