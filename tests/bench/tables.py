@@ -271,7 +271,7 @@ def main() -> None:
         if asked.version:
             deck = VERSIONS[asked.version](deck)
         if asked.anew:
-            group, deck = "drawn anew", replace(deck, faces=redrawn(deck, asked.first + number))
+            group, deck = "drawn anew", redrawn(deck.id, asked.first + number)
         glances = arrivals if asked.session else fullest
         looks = dealt(deck, asked.first + number, asked.rounds, asked.width, glances)
         if asked.session:

@@ -18,7 +18,8 @@ def keep(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, Path], Any]:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    return module._keep
+    keeping: Callable[[Path, Path], Any] = module._keep
+    return keeping
 
 
 def test_a_second_run_of_the_same_sources_keeps_the_first_result(

@@ -1,5 +1,6 @@
 """Whole cards kept on disk, and the batches drawn from them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -8,6 +9,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from numpy.typing import NDArray
 
 pytest.importorskip("torch", reason="the training extra is not installed")
@@ -17,7 +20,7 @@ from models.cards import RANKS, Card
 from models.errors import OperatorError
 from vision.faces import FACE_PX
 from vision.training import decks, face_pictures, picture_store
-from vision.training.drawn import draw_face, rank_mask
+from vision.training.drawn import draw_face, rank_mask, usable
 from vision.training.face_pictures import DrawnFaces
 from vision.training.picture_store import PictureStore, Pieces
 from vision.training.samples import NOT_AN_INDEX
@@ -105,7 +108,7 @@ def test_some_faces_are_turned_by_half() -> None:
 def test_a_deck_drawn_anew_has_other_ornaments_signs_and_lettering() -> None:
     if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
-    usual, anew = (deck := decks.open_deck("drawn:0")).faces, decks.redrawn(deck, 77)
+    usual, anew = decks.open_deck("drawn:0").faces, decks.redrawn("drawn:0", 77).faces
     assert set(anew) == set(usual)
     differ = {card: np.abs(anew[card].astype(int) - usual[card]).max(-1) > 60 for card in anew}
     assert differ[Card("QH")][80:-80, 80:-80].mean() > 0.2
@@ -186,6 +189,37 @@ def test_decks_to_draw_anew_are_chosen_by_the_file_and_have_its_weights() -> Non
     assert len(set(ours)) == 4
     assert {name.partition("+")[0] for name in ours} <= set(decks.train_deck_ids(20))
     assert not set(ours) & set(second)
+
+
+def test_a_typeface_of_many_weights_prints_no_more_decks_than_another() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    families = decks.typeface_families()
+    assert sorted(font for family in families for font in family) == sorted(decks.typefaces(False))
+    number = {font: at for at, family in enumerate(families) for font in family}
+    each = 30
+    printed = Counter(
+        number[decks.drawn_style("drawn", n).font] for n in range(each * len(families))
+    )
+    assert len(printed) == len(families)
+    assert max(printed.values()) < 2.5 * each
+
+
+def test_a_typeface_that_leaves_a_sign_empty_is_not_used(tmp_path: Path) -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    font = decks.typefaces(held_out=False)[0]
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder([".notdef", "A"])
+    builder.setupCharacterMap({ord("A"): "A"})
+    pen = TTGlyphPen(None)
+    builder.setupGlyf({name: pen.glyph() for name in (".notdef", "A")})
+    builder.setupHorizontalMetrics(dict.fromkeys((".notdef", "A"), (500, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupPost()
+    builder.save(tmp_path / "empty.ttf")
+    assert usable(font, "A")
+    assert not usable(tmp_path / "empty.ttf", "A")
 
 
 def test_suits_drawn_anew_stay_apart() -> None:

@@ -46,8 +46,8 @@ QUICK = Recipe(
     reader_batch=8,
     corners=40,
     corners_anew=40,
+    decks_anew=2,
     face_steps=3,
-    face_decks=2,
     face_batch=8,
     faces=40,
     tile_px=128,
@@ -61,6 +61,8 @@ def main() -> None:
     recipe = QUICK if options.quick else Recipe()
     chosen = {"seed": options.seed, "threads": options.threads}
     chosen |= {f"{network}_steps": _steps(options, network) for network in NETWORKS}
+    if options.pieces is not None:
+        chosen |= {"corners": 0, "corners_anew": options.pieces, "faces": options.pieces}
     recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})
     options.onward = _set_aside(options)
     began = time.monotonic()
@@ -217,6 +219,11 @@ def _options() -> argparse.Namespace:
     described = "further batches for the finder with --onward, which teach it backs and leave "
     described += "indices as they are; without, it is kept as it is"
     parser.add_argument("--finder-steps", type=int, default=0, help=described)
+    described = (
+        "rendered corners, and as many faces, to learn from: all of redrawn decks, each file "
+    )
+    described += "of 2,000 of others. Without, as the recipe has it"
+    parser.add_argument("--pieces", type=int, help=described)
     parser.add_argument(
         "--scenes", type=int, help=f"to measure each set of decks on; else {SCENES}"
     )

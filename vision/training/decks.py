@@ -17,11 +17,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.cards import DECK, Card
 from models.errors import OperatorError
 from vision.languages import DE, LANGUAGES, TE
 from vision.scenes.decks import FACE_PX, Deck, cut_atlas, deck_ids, load_deck
-from vision.training.drawn import draw_atlas, draw_face, usable
+from vision.training.drawn import draw_atlas, family_of, usable
 from vision.training.signs import SIGNS
 from vision.training.style import Style
 
@@ -153,28 +152,23 @@ def open_deck(name: str) -> Deck:
     return cut_atlas(name, use, _cached(name, kind, rest))
 
 
-def redrawn(
-    deck: Deck, seed: int, letters: tuple[str, str, str, str] | None = None
-) -> dict[Card, NDArray[np.uint8]]:
-    """Redraw the faces of a generated deck with other outlines and court cards, BGRA.
+def redrawn(name: str, seed: int, letters: tuple[str, str, str, str] | None = None) -> Deck:
+    """Draw a generated deck with other outlines and court cards.
 
     It keeps a network from memorising ornaments, or one outline of a suit or rank.
 
     Args:
-        deck: a generated deck.
+        name: a generated deck.
         seed: of what is drawn anew.
         letters: signs of ace, jack, queen and king, where they are not the English ones.
     """
-    kind, _, number = deck.id.partition(":")
+    kind, _, number = name.partition(":")
     style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
     if letters is not None:
         style = replace(style, letters=letters, font=_with_letters(style.font, letters, kind))
     figures = bool(np.random.default_rng([seed, 3]).random() < FIGURES)
     style = printed_anew(replace(style, figures=figures), held_out=kind == "unseen", seed=seed)
-    drawn = (np.asarray(draw_face(card, style))[..., ::-1] for card in DECK)
-    faces = (cv2.resize(face, FACE_PX, interpolation=cv2.INTER_AREA) for face in drawn)
-    pictures = (np.dstack([face, deck.back[..., 3]]) for face in faces)
-    return dict(zip(DECK, pictures, strict=True))
+    return cut_atlas(name, "test" if kind == "unseen" else "train", draw_atlas(style, sharp=False))
 
 
 def _with_letters(font: Path, letters: tuple[str, ...], kind: str) -> Path:
@@ -305,24 +299,21 @@ def _trim(cell: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray(cell[..., :3] * alpha + 255 * (1 - alpha), np.uint8)
 
 
+ODD_TYPEFACES: Final = (
+    *("Math", "Keyboard", "Initials", "Aoyagi", "Hairline", "Thin", "Symbol", "D050000L", "Tamil"),
+    *("Biolinum_K.", "Libertine_I.", "Cupola", "eurof35", "eurof36", "eurofc35", "eurofc36"),
+    *("Abogado", "Delphine", "Domestic", "Junkyard", "Penguin", "Solothurn", "Steve", "Ubuntu-T"),
+    *("Wargames", "unifur", "wasn"),
+)
+"""Words in the names of typefaces that no deck is printed in: symbols, hairlines, handwriting that
+is hard to read, small letters in place of capitals."""
+
+
 @cache
 def typefaces(held_out: bool) -> tuple[Path, ...]:
     """List the typefaces for ranks: for training, or for testing."""
     files = sorted([*TYPEFACES.rglob("*.ttf"), *TYPEFACES.rglob("*.otf")])
-    odd = (
-        "Math",
-        "Keyboard",
-        "Initials",
-        "Aoyagi",
-        "Hairline",
-        "Thin",
-        "Symbol",
-        "D050000L",
-        "Tamil",
-        "Biolinum_K.",
-        "Libertine_I.",
-    )
-    plain = [file for file in files if not any(word in file.name for word in odd)]
+    plain = [file for file in files if not any(word in file.name for word in ODD_TYPEFACES)]
     kept = [f for f in plain if f.name.startswith(TEST_TYPEFACES) == held_out and usable(f)]
     if not kept:
         raise OperatorError(
@@ -332,6 +323,15 @@ def typefaces(held_out: bool) -> tuple[Path, ...]:
             "CONTRIBUTING.md names those that the shipped networks were trained with",
         )
     return tuple(kept)
+
+
+@cache
+def typeface_families() -> tuple[tuple[Path, ...], ...]:
+    """List the typefaces for training by family, so that one with many weights counts once."""
+    families: dict[str, list[Path]] = {}
+    for font in typefaces(held_out=False):
+        families.setdefault(family_of(font), []).append(font)
+    return tuple(tuple(families[name]) for name in sorted(families))
 
 
 @cache
@@ -345,7 +345,11 @@ def sign_typefaces(held_out: bool) -> tuple[Path, ...]:
 def drawn_style(kind: str, seed: int) -> Style:
     """Choose the style of a generated deck."""
     rng = np.random.default_rng([seed, 1 if kind == "drawn" else 2])
-    fonts = typefaces(kind == "unseen")
+    if kind == "unseen":
+        fonts = typefaces(held_out=True)
+    else:
+        families = typeface_families()
+        fonts = families[rng.integers(len(families))]
     jumbo = rng.random() < 0.45
     tall = rng.uniform(8.5, 12.5) if jumbo else rng.uniform(5.0, 8.0)
     style = Style(

@@ -48,14 +48,19 @@ PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
 }
 
 
-def draw_atlas(style: Style) -> NDArray[np.uint8]:
-    """Draw a whole deck as the one picture that ``vision.scenes.decks`` cuts, BGR."""
+def draw_atlas(style: Style, *, sharp: bool = True) -> NDArray[np.uint8]:
+    """Draw a whole deck as the one picture that ``vision.scenes.decks`` cuts, BGR.
+
+    ``sharp``: reduce it by Lanczos' filter; else by the mean of pixels, in a tenth of the time.
+    """
     width, height = FACE_PX
     atlas = np.full((4 * height, 14 * width, 3), 255, np.uint8)
     for at, card in enumerate(DECK):
         row, column = divmod(at, 13)
-        face = np.asarray(draw_face(card, style).resize(FACE_PX, Image.Resampling.LANCZOS))
-        atlas[row * height : (row + 1) * height, column * width : (column + 1) * width] = face
+        fine = draw_face(card, style)
+        face = fine.resize(FACE_PX, Image.Resampling.LANCZOS) if sharp else fine.reduce(FINE)
+        place = np.s_[row * height : (row + 1) * height, column * width : (column + 1) * width]
+        atlas[place] = np.asarray(face)
     atlas[:height, 13 * width :] = draw_back(style)
     return np.ascontiguousarray(atlas[:, :, ::-1])
 
@@ -330,4 +335,17 @@ def usable(font: Path, letters_wanted: str = "A234567890JQK1") -> bool:
             letters = face.getBestCmap() or {}
     except (TTLibError, OSError):
         return False
-    return all(ord(sign) in letters for sign in letters_wanted)
+    return all(ord(sign) in letters for sign in letters_wanted) and _inked(font, letters_wanted)
+
+
+def _inked(font: Path, signs: str) -> bool:
+    """Return whether every sign is drawn: some typefaces name signs that they leave empty."""
+    face = ImageFont.truetype(str(font), 40)
+    return all(face.getmask(sign).getbbox() for sign in signs)
+
+
+def family_of(font: Path) -> str:
+    """Return the family of a typeface, as its file names it."""
+    with TTFont(font, fontNumber=0, lazy=True) as face:
+        names = face["name"]
+        return str(names.getDebugName(16) or names.getDebugName(1) or font.stem)

@@ -56,6 +56,8 @@ class Recipe:
     """Rendered corners for the classifier."""
     corners_anew: int = 222_000
     """Rendered corners of redrawn decks."""
+    decks_anew: int = 2000
+    """Generated decks that those, and the faces, are redrawn from."""
     tile_px: int = 256
     seed: int = 1
     finder_rate: float = 2.5e-3
@@ -75,7 +77,6 @@ class Recipe:
     photos_from: int = 5000
     """The classifier's first step with photographs."""
     face_steps: int = 70_800
-    face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
     face_fall: float = 0.5
@@ -168,7 +169,7 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
         decks = reader_deck_ids(recipe.reader_decks)
         size, seed = recipe.tile_px, recipe.seed
         plain = corner_store(folder / PLAIN, decks, size, seed)
-        anew = corner_store_anew(folder / ANEW, recipe.reader_decks, size, seed)
+        anew = corner_store_anew(folder / ANEW, recipe.decks_anew, size, seed)
         files = plain.files(recipe.corners, recipe.threads)
         corners = opened(files + anew.files(recipe.corners_anew, recipe.threads))
         drawn = Drawn(corners, photos, recipe.reader_batch, recipe.seed, first)
@@ -186,7 +187,7 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
-        store = face_store(folder, recipe.face_decks, recipe.seed)
+        store = face_store(folder, recipe.decks_anew, recipe.seed)
         faces = store.pieces(recipe.faces, recipe.threads)
         drawn = DrawnFaces(faces, photos, recipe.face_batch, recipe.seed, first)
         return iter(_loader(drawn, recipe, None, None))

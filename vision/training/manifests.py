@@ -22,6 +22,7 @@ from vision.training.decks import (
     train_deck_ids,
     typefaces,
 )
+from vision.training.drawn import family_of
 from vision.training.loop import Pupil, Recipe
 from vision.training.photographed import CREDITS
 from vision.training.scores import Read, Votes, calibration_table, measure, votes
@@ -223,7 +224,7 @@ def _sources(course: Course) -> dict[str, Any]:
 
 def families(fonts: Sequence[Path]) -> list[str]:
     """List the families of typefaces with the number of each."""
-    counts = Counter(re.split("[-_]", font.stem)[0] for font in fonts)
+    counts = Counter(family_of(font) for font in fonts)
     return [f"{family} {count}" for family, count in sorted(counts.items())]
 
 

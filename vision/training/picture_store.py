@@ -59,9 +59,9 @@ MISTAKEN_HAND: Final = 0.12
 STRETCHED: Final = 0.3
 WAYS: Final = 6000
 """Displacements that the batches choose from."""
-FRESH: Final = 10
+FRESH: Final = 16
 """Redrawn decks in one file of corners."""
-OURS_WEIGH: Final = 5
+OURS_WEIGH: Final = 4
 """Weight. Each of those is learnt from this many times as often as one of real card art."""
 
 

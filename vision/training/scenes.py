@@ -69,10 +69,9 @@ def art(name: str) -> Art:
     """
     letters = lettered(name)
     name, _, anew = name.partition("+")
-    deck = open_deck(name)
     seed = anew.partition("@")[0]
-    pictures = redrawn(deck, int(seed), letters) if seed else deck.faces
-    faces = {card: _sizes(face) for card, face in pictures.items()}
+    deck = redrawn(name, int(seed), letters) if seed else open_deck(name)
+    faces = {card: _sizes(face) for card, face in deck.faces.items()}
     playable = tuple(card for card in DECK if card.rank in ranks_of(name))
     return Art(faces, _sizes(deck.back), playable, four_indices(name))
 
