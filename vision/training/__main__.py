@@ -95,6 +95,11 @@ def _steps(options: argparse.Namespace, network: str) -> int | None:
     return taken + (FURTHER_STEPS if options.steps is None else int(options.steps))
 
 
+def _begun(options: argparse.Namespace, network: str) -> int:
+    """Return the steps of the export that a network continues from; 0 where it does not."""
+    return 0 if options.onward is None else exported(options.onward, network)[0]
+
+
 def _set_aside(options: argparse.Namespace) -> Path | None:
     """Copy the exports to continue from beside the checkpoints: new exports may overwrite them."""
     if options.onward is None:
@@ -145,7 +150,7 @@ def _taught_indices(
     recipe: Recipe, options: argparse.Namespace, photos: Photographed | None, report: Report
 ) -> Pupil:
     """Train and export the network that reads indices."""
-    lesson = reader_lesson(recipe, options.checkpoints / CORNERS, photos)
+    lesson = reader_lesson(recipe, options.checkpoints / CORNERS, photos, _begun(options, "reader"))
     pupil = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
     export_reader(pupil.kept, options.out)
     _blended(pupil, "reader", recipe.reader_share, options)
@@ -182,7 +187,7 @@ def _taught_faces(recipe: Recipe, options: argparse.Namespace, report: Report) -
     if options.photos is not None:
         photos = harvest_faces(options.photos, uncalibrated(options.out, faces=False))
         report(f"{len(photos.rooms)} faces out of photographs")
-    lesson = face_lesson(recipe, options.checkpoints / FACES, photos)
+    lesson = face_lesson(recipe, options.checkpoints / FACES, photos, _begun(options, "face"))
     pupil = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
     export_face(pupil.kept, options.out)
     _blended(pupil, "face", recipe.face_share, options)

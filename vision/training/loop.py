@@ -71,6 +71,8 @@ class Recipe:
     finder_down: float = 0.4
     """Its share of added hands face down, and of scenes with wagers."""
     reader_rate: float = 2e-3
+    further_rate: float = 5e-4
+    """First rate of a classifier that continues from an export; it falls straight to nothing."""
     weight_decay: float = 1e-2
     reader_fall: float = 0.5
     """Share of the classifier's steps, at the end, over which its rate falls to nothing."""
@@ -159,10 +161,13 @@ def turned_again(fresh: Iterable[Sample], turns: int) -> Iterator[Sample]:
             yield quarter_turned(*waiting.popleft())
 
 
-def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> Lesson:
+def reader_lesson(
+    recipe: Recipe, folder: Path, photos: Photographed | None, begun: int = 0
+) -> Lesson:
     """Return the classifier's lesson: rendered index patches and, where given, photographed ones.
 
-    ``folder`` holds the rendered corners, half of them of redrawn decks.
+    ``folder`` holds the rendered corners, half of them of redrawn decks. ``begun``: the steps of
+    the export that it continues from.
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
@@ -177,13 +182,15 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
 
     steps, peak, fall = recipe.reader_steps, recipe.reader_rate, recipe.reader_fall
     rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
+    if begun:
+        rate_at = partial(_further, steps=steps, begun=begun, peak=recipe.further_rate)
     return Lesson("reader", steps, rate_at, batches, classifier_input, classifier_loss)
 
 
-def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
+def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None, begun: int = 0) -> Lesson:
     """Return the face network's lesson: rendered whole cards and, where given, photographed ones.
 
-    ``folder`` holds the rendered faces.
+    ``folder`` holds the rendered faces. ``begun``: as of :func:`reader_lesson`.
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
@@ -194,6 +201,8 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
 
     steps, peak, fall = recipe.face_steps, recipe.face_rate, recipe.face_fall
     rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
+    if begun:
+        rate_at = partial(_further, steps=steps, begun=begun, peak=recipe.further_rate)
     return Lesson("face", steps, rate_at, batches, classifier_input, face_loss)
 
 
@@ -358,6 +367,11 @@ def falling(step: int, steps: int, peak: float, fall: float) -> float:
     rise = max(1, min(200, steps // 10))
     left = (steps - step) / max(1.0, steps * fall)
     return peak * min(1.0, (step + 1) / rise, max(left, 0.01))
+
+
+def _further(step: int, steps: int, begun: int, peak: float) -> float:
+    """Return the learning rate of a classifier that continues after ``begun`` steps."""
+    return falling(step - begun, steps - begun, peak, fall=1.0)
 
 
 def _to(batch: Any, device: torch.device) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from vision.training.losses import back_loss, detector_input
+from vision.training.losses import back_loss, detector_input, halved
 from vision.training.networks import Detector
 from vision.training.onward import take_up
 from vision.training.photographed import CREDITS, entries, opened
@@ -82,7 +82,7 @@ def held_loss(export: Path) -> Callable[[nn.Module, Held], Tensor]:
         # Its normalisations stay as exported: photographs and scenes differ in their spreads.
         network.eval()
         given = detector_input(torch.cat([batch.tile, batch.photos]))
-        with torch.autocast(given.device.type, dtype=torch.bfloat16):
+        with halved(given.device):
             out = network(given)
             with torch.no_grad():
                 known = before[0](given)
