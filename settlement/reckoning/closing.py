@@ -273,6 +273,8 @@ class Closing:
                 odds *= MISTAKE
             if outcome.money != stated.money:
                 wrong += odds
+            elif outcome.mistakes != stated.mistakes and _sees_more(facts, record):
+                wrong += odds
             elif outcome.mistakes != stated.mistakes:
                 misjudged += odds
             elif by_shoe and sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
@@ -447,6 +449,16 @@ def _of_another_face(
         if what not in asked:
             names = (str(dealt.card), str(shown.card))
             yield Asked(Review(what, names, card.seqs), settles_alike=False)
+
+
+def _sees_more(facts: Sequence[AnyFact], record: Sequence[AnyFact]) -> bool:
+    """Return whether a story counts a face that a camera read, and that the record leaves out.
+
+    A verdict is not passed over what was seen as lightly as over what nobody saw.
+    """
+    counted = {seq for fact in record for seq in fact.evidence}
+    dealt = [fact for fact in facts if isinstance(fact, CardDealt) and fact.card is not None]
+    return any(fact.evidence and counted.isdisjoint(fact.evidence) for fact in dealt)
 
 
 def _halves(over: Closed) -> Iterator[Asked]:

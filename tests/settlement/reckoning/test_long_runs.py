@@ -152,6 +152,14 @@ LATEST_CASES: Final = {
 }
 """Found at the rates of 67 films."""
 
+SEEN: Final = {
+    "the dealer drew to a seventeen": (13000678, 29),
+    "the dealer drew to a blackjack": (13002204, 16),
+    "a split ace got a second card": (12001582, 19),
+    "a card came after the hand had broken": (12004067, 48),
+}
+"""Extra cards of shoe games that the shoe did not read, and the camera read surely."""
+
 UNASKED: Final = {
     "a sighting of nothing, before the card that lies beside it": (9900023, 12),
     "the same, where the card was stated by it, and a card sooner": (9950030, 16),
@@ -187,6 +195,15 @@ def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> 
     plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
     _, lines = played(seed, plan)
     assert not [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+
+
+@pytest.mark.parametrize(("seed", "number"), SEEN.values(), ids=list(SEEN))
+def test_an_extra_card_that_the_camera_read_is_asked_about(seed: int, number: int) -> None:
+    film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
+    plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
+    _, lines = played(seed, plan)
+    (told,) = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+    assert " review: " in told
 
 
 def test_a_card_of_the_shoe_that_may_have_gone_in_the_round_before_is_asked_about_so() -> None:
