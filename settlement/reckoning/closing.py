@@ -271,9 +271,9 @@ class Closing:
             acquits = outcome.mistakes < stated.mistakes and not other.wrong
             if paid and not _final(outcome) and not acquits:
                 odds *= MISTAKE
-            if outcome.money != stated.money:
-                wrong += odds
-            elif outcome.mistakes != stated.mistakes and _sees_more(facts, record):
+            if outcome.money != stated.money or (
+                outcome.mistakes != stated.mistakes and _sees_more(facts, record)
+            ):
                 wrong += odds
             elif outcome.mistakes != stated.mistakes:
                 misjudged += odds
