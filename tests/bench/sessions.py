@@ -2,13 +2,15 @@
 
 Films sessions of fresh seeds, each with its own deck, felt, camera and light, replays them from
 pixels and bytes, and counts the rounds that came out exactly, those left to a person, and those
-settled wrongly without a flag (of which there must be none).
+settled wrongly without a flag (of which there must be none). ``--deck known`` reads by the deck's
+profile, learnt from snapshots of it.
 """
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from server.process.stopwatch import Stopwatch
@@ -18,15 +20,23 @@ from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal
 from tests.bench.record import NETWORKS, Claim, add_option, record
+from tests.bench.watching import network_reader
 from vision.reader import Reader
 from vision.scenes.decks import deck_ids
 from vision.scenes.look import Look, varied_look
+from vision.sightings import CardReader
 
 
-def replayed(folder: Path) -> Replayed:
+@cache
+def knowing(deck: str) -> CardReader:
+    """Return the shipped reader with the profile of a deck, learnt from snapshots of it."""
+    return network_reader(deck, "own")
+
+
+def replayed(folder: Path, load_reader: Callable[[], CardReader] = Reader.load) -> Replayed:
     """Replay a filmed session."""
     with Journal.in_memory() as journal:
-        return replay(ReplayOptions(folder), journal, Reader.load, Stopwatch(elapsed_ns))
+        return replay(ReplayOptions(folder), journal, load_reader, Stopwatch(elapsed_ns))
 
 
 def filmed(settings: Settings, folder: Path) -> Path:
@@ -50,6 +60,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1001)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rulebook", default="kansas-shoe")
+    parser.add_argument("--deck", choices=["unknown", "known"], default="unknown")
     parser.add_argument("--plain", action="store_true", help="the usual look for all")
     parser.add_argument("--keep", type=Path, help="keep the films here, and use those that are")
     add_option(parser)
@@ -62,7 +73,9 @@ def main() -> None:
             wanted = Settings(
                 rulebook=arguments.rulebook, rounds=arguments.rounds, seed=seed, look=look
             )
-            found = replayed(filmed(wanted, (arguments.keep or Path(scratch)) / name))
+            folder = filmed(wanted, (arguments.keep or Path(scratch)) / name)
+            known = arguments.deck == "known"
+            found = replayed(folder, partial(knowing, look.deck) if known else Reader.load)
             one = found.comparisons or ()
             every += one
             counted = tally(one)
