@@ -18,13 +18,14 @@ from vision.change import Rect
 from vision.decks.learning import Learnt, Lesson
 from vision.decks.library import Library
 from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes, read_profile
-from vision.decks.reading import FOREIGN_FIT, DeckReader
+from vision.decks.reading import FOREIGN_BACK_FIT, FOREIGN_FIT, DeckReader
 from vision.scenes.decks import load_deck
 from vision.sightings import Sightings
 
 ONE = "casino-standard"
 OTHER = "anglo_poker"
 Candidates = dict[Card, float]
+Image = NDArray[np.uint8]
 
 
 @dataclass
@@ -270,6 +271,44 @@ def test_a_card_of_another_deck_fits_worse_than_every_card_of_its_own() -> None:
         float(seen.deck_fit[0]) for seen in by_deck(cards, OTHER) if seen.deck_fit is not None
     ]
     assert max(foreign) < min(own)
+
+
+def fit_of_back(deck: str, seed: int, turn_deg: float, move_px: float, image: Image) -> float:
+    """Return how a back fits the deck, where the finder places it askew and beside its place."""
+    quad = outline(load_deck(deck), seed)
+    middle = quad.mean(0)
+    turn = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), turn_deg, 1.0)
+    askew = quad @ turn[:, :2].T + turn[:, 2] + [move_px, -move_px]
+    back = Sightings(
+        np.array([askew], np.float32),
+        np.zeros(1, bool),
+        np.ones(1, np.float32),
+        np.zeros((1, 52), np.float32),
+    )
+    reader = DeckReader(Told(back, 0.98), [learnt_whole().profile])
+    seen = reader.read(image, card_width_px=60.0)
+    assert seen.deck_fit is not None
+    return float(seen.deck_fit[0])
+
+
+@pytest.mark.parametrize(("turn_deg", "move_px"), [(0, 0), (3, 5), (-4, -6)])
+def test_a_back_found_beside_its_place_is_compared_where_its_edges_are(
+    turn_deg: float, move_px: float
+) -> None:
+    for seed in range(300, 306):
+        own = fit_of_back(ONE, seed, turn_deg, move_px, pictured(ONE, None, seed))
+        other = fit_of_back(OTHER, seed, turn_deg, move_px, pictured(OTHER, None, seed))
+        assert own >= FOREIGN_BACK_FIT
+        assert other < own - 0.05
+
+
+def test_a_back_whose_edges_are_unclear_is_not_called_foreign() -> None:
+    quad = outline(load_deck(OTHER), 300).round().astype(np.int32)
+    image = pictured(OTHER, None, 300).copy()
+    for at in range(2):  # a hand over two of its sides
+        side = np.array([quad[at], quad[at + 1], quad[at + 1], quad[at]])
+        cv2.polylines(image, [side], True, image[5, 5].tolist(), 60)
+    assert np.isnan(fit_of_back(OTHER, 300, 0, 0, image))
 
 
 def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> None:

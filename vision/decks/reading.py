@@ -94,9 +94,30 @@ class DeckReader:
             deck_fit[up] = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
-            backs = [deck.back_fits(image, seen.corners_px[down]) for deck in self._decks]
-            deck_fit[down] = np.max(backs, axis=0)
+            deck_fit[down] = self._back_fits(image, quads[down])
+            strange = down[deck_fit[down] < FOREIGN_BACK_FIT]
+            deck_fit[strange] = self._back_fits_on_edges(image, quads[strange])
         return replace(seen, card_p=card_p, deck_fit=deck_fit)
+
+    def _back_fits(self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Fits:
+        """Return the fit of backs ``(N, 4, 2)`` to that deck in use which they fit best."""
+        fits: Fits = np.max([deck.back_fits(image, corners_px) for deck in self._decks], axis=0)
+        return fits
+
+    def _back_fits_on_edges(
+        self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return the fit of backs where their edges are; NaN where those are unclear.
+
+        A back has no index that shows how it lies: the finder places it less exactly than a face,
+        and a fine print a millimetre off fits nothing.
+        """
+        edged = _on_edges(image, corners_px, np.ones(len(corners_px), bool))
+        moved = (edged != corners_px).any((1, 2))
+        fits = np.full(len(corners_px), np.nan)
+        if moved.any():
+            fits[moved] = self._back_fits(image, edged[moved])
+        return fits
 
 
 def _on_edges(
