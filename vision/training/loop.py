@@ -181,9 +181,9 @@ def reader_lesson(
         return iter(_loader(drawn, recipe, None, None))
 
     steps, peak, fall = recipe.reader_steps, recipe.reader_rate, recipe.reader_fall
-    rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
     if begun:
-        rate_at = partial(_further, steps=steps, begun=begun, peak=recipe.further_rate)
+        peak, fall = recipe.further_rate, 1.0
+    rate_at = partial(_falling_from, begun=begun, steps=steps, peak=peak, fall=fall)
     return Lesson("reader", steps, rate_at, batches, classifier_input, classifier_loss)
 
 
@@ -200,9 +200,9 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None, begun: int 
         return iter(_loader(drawn, recipe, None, None))
 
     steps, peak, fall = recipe.face_steps, recipe.face_rate, recipe.face_fall
-    rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
     if begun:
-        rate_at = partial(_further, steps=steps, begun=begun, peak=recipe.further_rate)
+        peak, fall = recipe.further_rate, 1.0
+    rate_at = partial(_falling_from, begun=begun, steps=steps, peak=peak, fall=fall)
     return Lesson("face", steps, rate_at, batches, classifier_input, face_loss)
 
 
@@ -369,9 +369,9 @@ def falling(step: int, steps: int, peak: float, fall: float) -> float:
     return peak * min(1.0, (step + 1) / rise, max(left, 0.01))
 
 
-def _further(step: int, steps: int, begun: int, peak: float) -> float:
+def _falling_from(step: int, begun: int, steps: int, peak: float, fall: float) -> float:
     """Return the learning rate of a classifier that continues after ``begun`` steps."""
-    return falling(step - begun, steps - begun, peak, fall=1.0)
+    return falling(step - begun, steps - begun, peak, fall)
 
 
 def _to(batch: Any, device: torch.device) -> Any:

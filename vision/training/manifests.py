@@ -206,10 +206,11 @@ def _describe(
 
 def _sources(course: Course) -> dict[str, Any]:
     recipe, photos = course.recipe, course.photos
+    drawn = max(recipe.finder_decks, recipe.reader_decks, recipe.decks_anew)
     mixed_in = [f"{name}: {credit}" for name, credit in CREDITS.items()] if photos else []
     return {
         "command": "python -m vision.training" + (" --photos FOLDER" if photos else ""),
-        "decks_seen": len(train_deck_ids(max(recipe.finder_decks, recipe.reader_decks))),
+        "decks_seen": len(train_deck_ids(drawn)),
         "photographs": mixed_in,
         "art": [
             "Debian package gnome-cards-data, GPL-3.0-or-later: " + ", ".join(TRAIN_SHEETS),
