@@ -1,7 +1,6 @@
 """A simulated session's folder: video, serial bytes, the floor's entries and the truth."""
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from simulation.table import Table
 from simulation.truth import settled
 from simulation.wire import ShoeDriver
 from stream.recording import SESSION_FILE, table_layout, write_events, write_session
+from stream.scratch import scratch_folder
 from stream.toml import to_toml
 from vision.scenes.film import film, reference_points
 from vision.scenes.lens import Lens
@@ -221,17 +221,12 @@ def _whole(folder: Path, *, force: bool) -> Iterator[Path]:
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        with scratch_folder(f".{folder.name}.", folder.parent) as part:
+            yield part
+            part.chmod(0o755)
+            _put(part, folder)
     except OSError as fault:
         raise _no_room(folder, fault) from fault
-    try:
-        yield part
-        part.chmod(0o755)
-        _put(part, folder)
-    except OSError as fault:
-        raise _no_room(folder, fault) from fault
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _is_simulated(folder: Path) -> bool:

@@ -10,7 +10,6 @@ import errno
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
@@ -21,6 +20,7 @@ from urllib.parse import quote
 from models.errors import TechnicianError
 from stream.files import JournalFiles
 from stream.identity import Identity
+from stream.scratch import scratch_folder
 from stream.seal import PAGE_BYTES
 
 APPLICATION_ID: Final = 0x50495457
@@ -253,8 +253,8 @@ def at_rest(path: Path) -> sqlite3.Connection:
         return _opened(path, "mode=ro&immutable=1")
     if files.log_index.exists():
         return in_play(path)
-    with tempfile.TemporaryDirectory(prefix="pitwatch-") as folder:
-        copy = JournalFiles(Path(folder) / path.name)
+    with scratch_folder("pitwatch-") as folder:
+        copy = JournalFiles(folder / path.name)
         shutil.copyfile(files.log, copy.log)
         shutil.copyfile(path, copy.main)
         connection = _opened(copy.main, "mode=ro")

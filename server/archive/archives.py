@@ -27,7 +27,7 @@ from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from tempfile import NamedTemporaryFile, SpooledTemporaryFile
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from models.decode import LONGEST_LINE, decode_batches
@@ -37,6 +37,7 @@ from server.archive.decided_journal import DECISION, with_decisions
 from server.archive.unreadable import readable, unreadable, without_parquet
 from stream.reading import UnknownEvent, holds, read_journal
 from stream.recording import SESSION_FILE
+from stream.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from server.archive.history import PartReader
@@ -277,13 +278,13 @@ def _members(name: str, on_bytes: OnBytes, passed_over: Passed) -> Iterator[Feed
 
 
 def _copied_entries(name: str, opened: Open) -> Events:
-    """Copy a journal out of its archive to a temporary file, and yield its events."""
-    with NamedTemporaryFile(suffix=_JOURNAL) as copy:
-        with readable(name), opened() as file:
-            shutil.copyfileobj(file, copy)
-            copy.flush()
+    """Copy a journal out of its archive to a temporary folder, and yield its events."""
+    with scratch_folder("pitwatch-") as folder:
+        copy = folder / f"copy{_JOURNAL}"
+        with readable(name), opened() as file, copy.open("wb") as into:
+            shutil.copyfileobj(file, into)
         try:
-            yield from _entries(Path(copy.name))
+            yield from _entries(copy)
         except TechnicianError as fault:
             raise TechnicianError(fault.what, where=name, way_out=fault.way_out) from fault
 

@@ -1,6 +1,5 @@
 """Write closed days of journals as Parquet: :mod:`server.archive.history` describes a day."""
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -36,6 +35,7 @@ from server.archive.settling import FACTS as FACT_TYPES
 from server.archive.settling import Settled
 from server.process.arrow import pa, pq
 from stream.journal import Verified, verify_journal
+from stream.scratch import scratch_folder
 
 _GROUP_ROWS: Final = 128 * 1024
 """Rows of the largest row group. A table's day of 1,700 rounds is half of it."""
@@ -79,8 +79,8 @@ def write_day(
             way_out="Name all the day's journals and write it again with --force",
         )
     history.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{day}.", dir=history) as half:
-        place = Path(half) / "day"
+    with scratch_folder(f".{day}.", history) as half:
+        place = half / "day"
         place.mkdir()
         with _Files(place) as files:
             parts = [_add(files, one, verified) for one, verified in _in_order(found)]
@@ -94,7 +94,7 @@ def write_day(
         )
         (place / MANIFEST).write_bytes(sealed_manifest(manifest))
         if folder.exists():
-            folder.rename(Path(half) / "before")
+            folder.rename(half / "before")
         place.rename(folder)
     return Written(manifest, _size(folder), is_new=True)
 

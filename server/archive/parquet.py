@@ -5,7 +5,6 @@ two columns: a timestamp in UTC and, named ``_ns``, the events' nanoseconds sinc
 Unknown and unobserved values are null.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from server.archive.settling import Settled
 from server.house.rules_in_force import name_in, overrides_text
 from server.house.wording import cards_code
 from server.process.arrow import ipc, pa, pq
+from stream.scratch import scratch_folder
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
 """Text with few distinct values."""
@@ -302,9 +302,9 @@ def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
         schemas: the tables, the first the main one.
     """
     single = place.suffix == ".parquet"
-    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as part:
+    with scratch_folder(f".{place.name}.", place.parent) as part:
         tables = list(schemas)[:1] if single else list(schemas)
-        paths = {table: Path(part) / f"{table}.parquet" for table in tables}
+        paths = {table: part / f"{table}.parquet" for table in tables}
         with ExitStack() as stack:
             files = {
                 table: stack.enter_context(_Grouped(path, schemas[table]))

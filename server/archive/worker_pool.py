@@ -24,6 +24,7 @@ from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.progress import Progress
 from server.table.gc_pauses import rare_collections
+from stream.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from server.archive.parquet import Rows, Write
@@ -210,8 +211,8 @@ def _together(
     *,
     progress: Progress,
 ) -> Generator[FileReport[T], None, None]:
-    with tempfile.TemporaryDirectory(prefix="pitwatch-") as place, _pool(jobs, place) as pool:
-        places = [Path(place) / str(number) for number in range(len(sources))]
+    with scratch_folder("pitwatch-") as place, _pool(jobs, place) as pool:
+        places = [place / str(number) for number in range(len(sources))]
         job = partial(_spooled, work, write is not None)
         try:
             for source, spool, reports in zip(
@@ -231,9 +232,9 @@ def _together(
             raise
 
 
-def _pool(jobs: int, place: str) -> ProcessPoolExecutor:
+def _pool(jobs: int, place: Path) -> ProcessPoolExecutor:
     spawned = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(place,))
+    return ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(str(place),))
 
 
 def _begin(place: str) -> None:

@@ -161,7 +161,7 @@ def test_a_signal_ends_every_process_and_removes_every_file(
     archives = [month / f"{day}.tar" for day in range(4)]
     run = ("settle", *archives, *RULES, "--summary", "--jobs", 2, "--out", place / "tables")
     with started(*run, temporary=temporary, group=True) as process:
-        until(lambda: any(temporary.glob("pitwatch-*/*.journal")))
+        until(lambda: any(temporary.rglob("*.journal")))
         children = children_of(process.pid)
         process.send_signal(by)
         _, printed = process.communicate(timeout=30)
