@@ -4,7 +4,7 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ FACELESS = {"beside_face": 1.0, "face_rank_weight": 0.0, "face_suit_weight": 0.0
 """Weights of a reader without a network for faces."""
 # Range of the confidence threshold, probabilities. Chosen, not measured.
 LEAST_CONFIDENT, MOST_CONFIDENT = 0.985, 0.9995
-# Rounds of the search over all calibrated values. Chosen, not measured.
+# Most rounds of the search over all calibrated values. Chosen, not measured.
 ROUNDS = 6
 MOST_WRONG = 1e-4
 """Share of all cards that may be called wrongly."""
@@ -144,17 +144,25 @@ def calibrated(votes: Sequence[Votes]) -> dict[str, float]:
     """Choose the calibration with the greatest likelihood of the cards' true faces.
 
     First that of the indices alone, then their weights beside the faces. It varies each number in
-    turn, for several rounds: some depend on each other.
+    turn, until a round changes none: some depend on each other.
     """
     values = dict.fromkeys(CALIBRATION, 1.0) | FACELESS
     alone = [name for name in CALIBRATION if name not in FACELESS]
-    for name in ROUNDS * alone + ROUNDS * list(FACELESS) if votes else ():
-
-        def likelihood(value: float, name: str = name) -> float:
-            return sum(some.likelihood(values | {name: value}) for some in votes)
-
-        values[name] = max(CALIBRATION[name], key=likelihood)
+    for names in (alone, list(FACELESS)) if votes else ():
+        for _ in range(ROUNDS):
+            before = values
+            for name in names:
+                values = values | {name: _likeliest(votes, values, name)}
+            if values == before:
+                break
     return values
+
+
+def _likeliest(votes: Sequence[Votes], values: Mapping[str, float], name: str) -> float:
+    def likelihood(value: float) -> float:
+        return sum(some.likelihood(values | {name: value}) for some in votes)
+
+    return max(CALIBRATION[name], key=likelihood)
 
 
 def threshold(reads: list[Read]) -> float:
