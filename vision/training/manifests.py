@@ -4,7 +4,7 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -158,7 +158,7 @@ def calibrated(votes: Sequence[Votes]) -> dict[str, float]:
     return values
 
 
-def _likeliest(votes: Sequence[Votes], values: Mapping[str, float], name: str) -> float:
+def _likeliest(votes: Sequence[Votes], values: dict[str, float], name: str) -> float:
     def likelihood(value: float) -> float:
         return sum(some.likelihood(values | {name: value}) for some in votes)
 
