@@ -41,7 +41,9 @@ class CardFacts(Record):
         super().__init__(shoe=shoe)
         self.supply = Supply()
         self.turned_unseen = False
-        """Whether nobody saw when the dealer's card was turned up."""
+        """Whether nobody saw when the dealer's card was turned up …"""
+        self.seen_turned_ns = 0
+        """… and how long after he settled by it it was seen."""
         self.next_ident, self.dealt_at, self.pace_ns = 1, 0, 0
         """When a card was dealt last; from one card of a deal to the next, lately, or 0."""
 

@@ -18,7 +18,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
 from settlement.reckoning.dealt_amiss import in_time, stated_late, untimed
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.missed import with_a_card_more
+from settlement.reckoning.missed import broken_unseen, with_a_card_more
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.record import gist
 from settlement.reckoning.story import Closed, Story
@@ -92,6 +92,7 @@ class Closing:
         found += self._unread(over, record)
         by_shoe = any(card.announced for card in over.cards)
         found += self._missed(record, story.pace_ns, cameras, by_shoe=by_shoe)
+        found += self._broken(record, over.seen_turned_ns, cameras)
         evidence = record[-1].evidence
         for hand in over.hands:
             if not hand.taken_at and hand.paid < 0 and hand.cards and not over.entered:
@@ -353,9 +354,14 @@ class Closing:
         for to, rivals in ways:
             if self._weighs(record, rivals):
                 whose = "the dealer" if to == "dealer" else f"spot {to}"
-                review = Review(f"{whose} may have got a card unseen", (), record[-1].evidence)
-                both = accounts(record, stated, rivals)
-                yield Asked(review, settles_alike=False, accounts=both)
+                yield _of_unseen(whose, record, stated, rivals)
+
+    def _broken(self, record: Sequence[AnyFact], seen_ns: int, cameras: int) -> Iterator[Asked]:
+        """Yield whose hand may have been broken by a card that nobody saw: a loss all the same."""
+        stated = self._weighing.outcome(record, record)
+        whose = broken_unseen(self._weighing, record, stated, seen_ns, max(1, cameras))
+        if whose is not None and sum(rival.odds for rival in whose[1]) > MISJUDGED_FROM:
+            yield _of_unseen(f"spot {whose[0]}", record, stated, whose[1])
 
     def _weighs(self, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> bool:
         """Return whether rivals that settle otherwise are likely enough to ask a person.
@@ -391,6 +397,14 @@ class Closing:
         kinds = len({code for code, _, _ in outcome.mistakes})
         lacking = min(1, wrong) if self._alone else 0
         return evidence + (kinds or lacking) * log(MISTAKE)
+
+
+def _of_unseen(
+    whose: str, record: Sequence[AnyFact], stated: Outcome, rivals: Sequence[Rival]
+) -> Asked:
+    """Ask whether somebody got a card that no sensor reported."""
+    review = Review(f"{whose} may have got a card unseen", (), record[-1].evidence)
+    return Asked(review, settles_alike=False, accounts=accounts(record, stated, rivals))
 
 
 def _went_early(hand: Hand, paid: AnyFact | None) -> Iterator[InPlay]:

@@ -22,8 +22,6 @@ from settlement.reckoning.likeness import fresh, of_nothing
 from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
     HIDDEN,
-    HIDDEN_FOR_NS,
-    HIDDEN_LONG,
     HIDDEN_LONG_NS,
     HIDDEN_TO_ANOTHER,
     KEPT,
@@ -31,6 +29,7 @@ from settlement.reckoning.odds import (
     MISTAKE,
     TAKES_OVER,
     ZONE_MM2,
+    hidden_for,
 )
 from settlement.reckoning.places import MOST_LIKELY_PLACE, Places, beyond
 from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
@@ -237,11 +236,9 @@ def _in_its_turn(
                     further = (on_way + 1 - claim.skipped) * log(HIDDEN)
                 else:
                     others = story.cameras.watching(look.place, ended_at) - 1
-                    long_ns = look.at - ended_at - HIDDEN_LONG_NS
-                    long = long_ns > 0
-                    further = log(HIDDEN_LONG if long else HIDDEN)
+                    long = look.at - ended_at > HIDDEN_LONG_NS
+                    further = hidden_for(look.at - ended_at)
                     further += max(0, others) * log(LONG_TO_ANOTHER if long else HIDDEN_TO_ANOTHER)
-                    further -= max(0, long_ns) / HIDDEN_FOR_NS
                 earlier = Claim(claim.evidence + further, None, on_way)
                 earlier.at = ended_at - 1
                 yield earlier

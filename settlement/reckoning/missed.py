@@ -1,8 +1,10 @@
-"""A mistake that no mistake would be had a card come that no camera saw."""
+"""What a card that no camera saw would explain: a mistake, or a hand settled too soon."""
 
 from collections.abc import Iterator, Sequence
-from math import log
+from math import exp, log
 from typing import Final
+
+from msgspec.structs import replace
 
 from models.cards import RANKS, Card
 from models.events import (
@@ -18,7 +20,7 @@ from models.events import (
 )
 from models.judgements import Sense
 from settlement.reckoning.accounts import Rival
-from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED
+from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED, hidden_for
 from settlement.reconcile.weighing import Outcome, Weighing
 
 _UNHURRIED: Final = 1.2
@@ -69,6 +71,53 @@ def with_a_card_more(
         last = _last(record, to, hand) if to == "dealer" else _turn_ends(record, to)
         if last is not None and _has_time(record, last, pace_ns):
             yield to, _with(weighing, record, stated, (to, hand, last), unseen)
+
+
+def broken_unseen(
+    weighing: Weighing, record: Sequence[AnyFact], stated: Outcome, seen_ns: int, cameras: int
+) -> tuple[Spot, list[Rival]] | None:
+    """Return whose hand a card that nobody saw broke, by each rank that breaks it.
+
+    A wager that goes before the dealer's card is seen turned up is stated as lost to his hand: an
+    arm hid that card. An arm seldom does so for long.
+
+    Args:
+        weighing: settles the accounts.
+        record: the round as it is stated.
+        stated: what that settles to.
+        seen_ns: how long after the dealer settled his turned card was seen.
+        cameras: how many saw the table; each of them missed the card that broke the hand.
+    """
+    shown = (at for at, f in enumerate(record) if isinstance(f, CardExposed) and f.to == "dealer")
+    turned = next(shown, None)
+    if turned is None or not seen_ns:
+        return None
+    seen_at = (record[turned].at or 0) + seen_ns
+    early = [at for at, fact in enumerate(record) if at > turned and _takes(fact, before=seen_at)]
+    if len(early) != 1:
+        return None
+    paid = record[early[0]]
+    assert isinstance(paid, PaymentMade)
+    after = [fact for at, fact in enumerate(record) if at > turned and at != early[0]]
+    odds = MISSED_FACE**cameras * HIT / len(RANKS) / exp(hidden_for(seen_ns))
+    rivals = []
+    for rank in RANKS:
+        came = CardDealt(
+            at=record[turned].at, to=paid.spot, hand=paid.hand, card=Card(rank + "?"), face="up"
+        )
+        seen = replace(record[turned], at=seen_at)
+        facts = [*record[:turned], came, paid, seen, *after]
+        outcome = weighing.outcome(facts, record)
+        _, ended, _ = outcome.hands.get((paid.spot, paid.hand or 0), (0, "", None))
+        if ended == "bust" and outcome.mistakes <= stated.mistakes:
+            rivals.append(Rival(odds, facts, outcome, {"camera": log(odds)}))
+    return paid.spot, rivals
+
+
+def _takes(fact: AnyFact, *, before: int) -> bool:
+    """Return whether a wager was lost by a payment, before a time."""
+    is_loss = isinstance(fact, PaymentMade) and fact.kind == "main" and fact.amount < 0
+    return is_loss and (fact.at or 0) < before
 
 
 def _with(

@@ -4,6 +4,7 @@ Every constant is a probability unless its name says otherwise. ``MEASURED`` mar
 bench measured; the others are chosen, and say what they trade off.
 """
 
+from math import log
 from typing import Final
 
 # --- the dealer and the players -------------------------------------------------------------
@@ -228,3 +229,10 @@ ROW_STEP_MM: Final = 70.0
 
 ZONE_MM2: Final = 60_000.0
 """The area of a zone of cards, to compare a place in it with one that was due."""
+
+
+def hidden_for(for_ns: int) -> float:
+    """Return how likely an arm hides a card for that long, as a logarithm."""
+    if for_ns <= HIDDEN_LONG_NS:
+        return log(HIDDEN)
+    return log(HIDDEN_LONG) - (for_ns - HIDDEN_LONG_NS) / HIDDEN_FOR_NS

@@ -67,7 +67,7 @@ class Closed:
         self.hands = [hand for own in story.hands.values() for hand in own]
         self.cards = story.cards()
         self.asks = story.asks
-        self.turned_unseen = story.turned_unseen
+        self.turned_unseen, self.seen_turned_ns = story.turned_unseen, story.seen_turned_ns
         self.evidence, self.wrong = story.evidence, story.wrong
         self.by_sense = story.by_sense.copy()
         self.amended: dict[tuple[object, ...], AnyFact] = {}
@@ -151,6 +151,7 @@ class Story(CardFacts):
         other.stood_short = self.stood_short
         other.revealed_at = self.revealed_at
         other.hole_blackjack, other.turned_unseen = self.hole_blackjack, self.turned_unseen
+        other.seen_turned_ns = self.seen_turned_ns
         other.amended = self.amended
         other.dealt_at, other.next_ident = self.dealt_at, self.next_ident
         other.pace_ns = self.pace_ns
@@ -195,6 +196,7 @@ class Story(CardFacts):
         self.in_play = True
         self.hands, self.dealer = {}, []
         self.revealed = self.peeked = self.hole_blackjack = self.turned_unseen = False
+        self.seen_turned_ns = 0
         self.splits = {}
         self.passed = ()
         self.stood_short = False

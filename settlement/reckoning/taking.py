@@ -180,7 +180,9 @@ class Taking:
         at = _after_the_last(story, look.at)
         if card.to == "dealer" and (first or look.seen.change == "read"):
             story.turned_unseen = True
-            at = min(at, story.settled_from() - 1)
+            settled_from = story.settled_from()
+            story.seen_turned_ns = max(0, at - settled_from)
+            at = min(at, settled_from - 1)
         story.expose(card, at, look.seqs, published)
 
     def _carried_over(self, story: Story, card: InPlay, look: Look) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from simulation.ideal import LEFT, OVERHEAD, RIGHT
 from tests.bench.film_noise import FilmRates
-from tests.bench.noise import Plan, Rates, played
+from tests.bench.noise import Dead, Plan, Rates, played
 
 CASES: Final = {
     "a card to a spot beside one that was due first and hidden": ("pitch-double-deck", 6902, 50, 1),
@@ -187,6 +187,23 @@ def test_a_round_is_told_as_it_was_or_asked_about(
     _, lines = played(seed, plan)
     told = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
     assert all(" review: " in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("book", "seed", "number", "dead", "film"),
+    [
+        pytest.param("kansas-shoe", 15500089, 45, "shoe", None, id="while the shoe is silent"),
+        pytest.param("home", 17000010, 14, None, LATEST_FILMS["hand"], id="dealt by hand"),
+    ],
+)
+def test_a_hand_broken_by_a_card_that_nobody_saw_is_asked_about(
+    book: str, seed: int, number: int, dead: Dead | None, film: FilmRates | None
+) -> None:
+    rates = Rates() if film is None else Rates().of_shoe()
+    plan = Plan(book, rates, 50, 10, clinging=False, show=True, dead=dead, film=film)
+    _, lines = played(seed, plan)
+    (line,) = [one for one in lines if one.strip().startswith(f"seed {seed} round {number} ")]
+    assert " review: asked ['spot 4 may have got a card unseen()']" in line
 
 
 @pytest.mark.parametrize(("seed", "number"), UNASKED.values(), ids=list(UNASKED))
