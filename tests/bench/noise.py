@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass, fields
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from random import Random
 from typing import Final, Literal, TypeAlias
@@ -286,11 +287,16 @@ def heard(seed: int, plan: Plan) -> Heard:
     return Heard(rules, layout, "shoe" if shoe else "pitch", staged.facts, spoilt)
 
 
-def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
-    """Deal one session, spoil it, settle it, and count what became of its rounds."""
+def played(seed: int, plan: Plan, until_round: int | None = None) -> tuple[Counter[str], list[str]]:
+    """Deal one session, spoil it, settle it, and count what became of its rounds.
+
+    ``until_round`` is the last one that is settled; what is counted of later ones says nothing.
+    """
     told = heard(seed, plan)
     table = Reckoning(told.rules, told.layout, told.dealing)
-    said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
+    until_ns = ends(told.facts, START_NS).get(until_round or 0, 2**63)
+    wanted = takewhile(lambda timed: timed[0] <= until_ns, told.spoilt)
+    said = [one for at, observation in wanted for one in table.feed(observation, at)]
     said += table.finish()
     due, found = _settled(told.rules, told.facts), _reconciled(told.rules, said)
     own = matched(ends(told.facts, START_NS), ends(said), found)

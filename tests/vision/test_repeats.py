@@ -1,5 +1,7 @@
 """A picture is surely new when something moved in it; a few in which nothing did may be repeats."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,12 +11,18 @@ from vision.repeats import MOST_STILL, Repeats
 
 GRID = Grid.of(960, 540, 30)
 FRAME_NS = 66_666_667
+GRAINS = 90  # pictures until the same grain comes again; the arm's places come again after 30
+
+
+@lru_cache(maxsize=GRAINS)
+def grainy(number: int, sigma: float) -> NDArray[np.uint8]:
+    grain = np.random.default_rng(number).normal(0, sigma, (540, 960))
+    return np.clip(90 + grain, 0, 255).astype(np.uint8)
 
 
 def still(number: int, sigma: float = 2.0) -> NDArray[np.uint8]:
     """A new picture of a table where nothing moves."""
-    grain = np.random.default_rng(number).normal(0, sigma, (540, 960))
-    return np.clip(90 + grain, 0, 255).astype(np.uint8)
+    return grainy(number % GRAINS, sigma).copy()
 
 
 def moving(number: int, sigma: float = 2.0) -> NDArray[np.uint8]:

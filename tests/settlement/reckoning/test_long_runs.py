@@ -176,6 +176,12 @@ ALL: Final = [
 ]
 
 
+def of_round(seed: int, number: int, plan: Plan) -> list[str]:
+    """Return what the bench prints of a round: nothing where it was told as it was."""
+    _, lines = played(seed, plan, until_round=number + 2)
+    return [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+
+
 @pytest.mark.parametrize(("book", "seed", "number", "cameras", "rounds", "films"), ALL)
 def test_a_round_is_told_as_it_was_or_asked_about(
     book: str, seed: int, number: int, cameras: int, rounds: int, films: Mapping[str, FilmRates]
@@ -184,9 +190,7 @@ def test_a_round_is_told_as_it_was_or_asked_about(
     film = films["shoe" if book == "kansas-shoe" else "hand"]
     rates = Rates().of_shoe()
     plan = Plan(book, rates, rounds, 10, clinging=False, show=True, film=film, eyes=eyes)
-    _, lines = played(seed, plan)
-    told = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
-    assert all(" review: " in line for line in told)
+    assert all(" review: " in line for line in of_round(seed, number, plan))
 
 
 @pytest.mark.parametrize(
@@ -201,8 +205,7 @@ def test_a_hand_broken_by_a_card_that_nobody_saw_is_asked_about(
 ) -> None:
     rates = Rates() if film is None else Rates().of_shoe()
     plan = Plan(book, rates, 50, 10, clinging=False, show=True, dead=dead, film=film)
-    _, lines = played(seed, plan)
-    (line,) = [one for one in lines if one.strip().startswith(f"seed {seed} round {number} ")]
+    (line,) = of_round(seed, number, plan)
     assert " review: asked ['spot 4 may have got a card unseen()']" in line
 
 
@@ -210,16 +213,14 @@ def test_a_hand_broken_by_a_card_that_nobody_saw_is_asked_about(
 def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> None:
     film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
     plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
-    _, lines = played(seed, plan)
-    assert not [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+    assert not of_round(seed, number, plan)
 
 
 @pytest.mark.parametrize(("seed", "number"), SEEN.values(), ids=list(SEEN))
 def test_an_extra_card_that_the_camera_read_is_asked_about(seed: int, number: int) -> None:
     film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
     plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
-    _, lines = played(seed, plan)
-    (told,) = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+    (told,) = of_round(seed, number, plan)
     assert " review: " in told
 
 
@@ -227,23 +228,19 @@ def test_a_card_of_the_shoe_that_may_have_gone_in_the_round_before_is_asked_abou
     """A split ace got one more card: the shoe's count shows it as the next round begins."""
     film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
     plan = Plan("kansas-shoe", rates, 50, 10, clinging=False, show=True, film=film)
-    _, lines = played(12001582, plan)
-    (told,) = [line for line in lines if line.strip().startswith("seed 12001582 round 20 ")]
+    (told,) = of_round(12001582, 20, plan)
     assert "a card not read left the shoe in this round or the one before" in told
 
 
 def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None:
     """The hands went before the dealer's card was seen turned up, which could not be seen."""
     plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=True, show=True)
-    _, lines = played(9220096, plan)
-    told = [line for line in lines if line.strip().startswith("seed 9220096 round 24 ")]
-    assert all(" review: " in line for line in told)
+    assert all(" review: " in line for line in of_round(9220096, 24, plan))
 
 
 @pytest.mark.parametrize(("seed", "number"), [(15400008, 16), (15400046, 22), (15400163, 25)])
 def test_a_card_seen_late_is_not_counted_twice(seed: int, number: int) -> None:
     """The shoe's reading was taken for a hit that broke a hand, the camera's for another card."""
     plan = Plan("kansas-shoe", Rates().times(10), 50, 10, clinging=False, show=True)
-    _, lines = played(seed, plan)
-    (told,) = [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
+    (told,) = of_round(seed, number, plan)
     assert "left the shoe once and is counted twice" in told
