@@ -209,6 +209,12 @@ def test_a_hand_broken_by_a_card_that_nobody_saw_is_asked_about(
     assert " review: asked ['spot 4 may have got a card unseen()']" in line
 
 
+def test_a_hit_seen_after_its_hand_was_settled_came_before_that() -> None:
+    """It broke the hand; an arm hid it until the wager was taken."""
+    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=False, show=True, dead="shoe")
+    assert not of_round(15500155, 36, plan)
+
+
 @pytest.mark.parametrize(("seed", "number"), UNASKED.values(), ids=list(UNASKED))
 def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> None:
     film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
