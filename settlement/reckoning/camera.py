@@ -75,7 +75,10 @@ class Camera:
         if known is not None:
             card = story.card(known)
             if card is not None:
-                return [*self._of_known(card, look), *self._deals.upon_another(story, card, look)]
+                return [
+                    *self._of_known(story, card, look),
+                    *self._deals.upon_another(story, card, look),
+                ]
             if known == LEFT:
                 return [Option(0.0)]
             same_side = (known == NO_BACK_THERE) == (look.face == "down")
@@ -95,7 +98,7 @@ class Camera:
                 option.as_back = True
                 yield option
 
-    def _of_known(self, card: InPlay, look: Look) -> list[Option]:
+    def _of_known(self, story: Story, card: InPlay, look: Look) -> list[Option]:
         evidence = 0.0 if doubted_again(card, look) else looks_alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
@@ -106,6 +109,9 @@ class Camera:
             evidence += log(MOVES)
         if card.face == "down" and look.face == "up" and glimpsed(card, look):
             return [Option(log(GLIMPSED), kind="none")]
+        if card.face == "down" and look.face == "up":
+            in_deal = bool(due_in_deal(story, self._rules))
+            evidence += _early(story, card, look, in_deal=in_deal)
         seen = Option(evidence, ident=card.ident, kind="seen")
         if card.face == "up" or not look.doubted:
             return [seen]

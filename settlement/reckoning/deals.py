@@ -235,7 +235,8 @@ def _in_its_turn(
                 if story.shoe:
                     further = (on_way + 1 - claim.skipped) * log(HIDDEN)
                 else:
-                    others = story.cameras.watching(look.place, ended_at) - 1
+                    since = min(ended_at, look.at - _AT_WORK_NS)
+                    others = story.cameras.watching(look.place, since) - 1
                     long = look.at - ended_at > HIDDEN_LONG_NS
                     further = hidden_for(look.at - ended_at)
                     further += max(0, others) * log(LONG_TO_ANOTHER if long else HIDDEN_TO_ANOTHER)

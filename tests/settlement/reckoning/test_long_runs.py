@@ -215,6 +215,20 @@ def test_a_hit_seen_after_its_hand_was_settled_came_before_that() -> None:
     assert not of_round(15500155, 36, plan)
 
 
+@pytest.mark.parametrize(
+    ("seed", "number", "code"),
+    [
+        pytest.param(18000059, 11, "card_after_stand", id="seen at once by three cameras"),
+        pytest.param(18000212, 17, "deal_face", id="first read in doubt, then by two others"),
+    ],
+)
+def test_a_mistake_that_three_cameras_saw_is_stated(seed: int, number: int, code: str) -> None:
+    film, eyes = LATEST_FILMS["hand"], (OVERHEAD, LEFT, RIGHT)
+    plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=film, eyes=eyes)
+    (line,) = of_round(seed, number, plan)
+    assert f"due [('{code}', 1)], told [('{code}', 1)]" in line
+
+
 @pytest.mark.parametrize(("seed", "number"), UNASKED.values(), ids=list(UNASKED))
 def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> None:
     film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
