@@ -331,7 +331,7 @@ def _serving(story: Story, draw: Draw, owed: tuple[Hand, ...]) -> list[Draw]:
 
 
 def turn_ended(story: Story, hand: Hand) -> int | None:
-    """Return when a hand stood, was settled, or others were played after it; ``None`` if not yet."""
+    """Return when a hand stood or was settled, or others were played; ``None`` if not yet."""
     ends = [story.revealed_at] if story.revealed else []
     ends += [at for at in (hand.stood_at, story.settled_at(hand)) if at]
     for later in story.all_hands():
