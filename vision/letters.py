@@ -8,7 +8,7 @@ in doubt.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -60,24 +60,26 @@ _PRIOR: Final = np.array([ENGLISH_P, *[(1 - ENGLISH_P) / (len(KINDS) - 1)] * (le
 
 
 @dataclass(frozen=True, slots=True)
-class LanguageEvidence:
-    """What the signs seen so far say of the deck.
+class DeckEvidence:
+    """What the cards seen so far say of the deck: its language, and whether it is dark.
 
     Attributes:
         known: the languages that the decks in use may have; all where it is empty.
         signs: for each sign seen, by its number and whether it is black, how surely it was read,
             and how likely it is in each kind of deck. Looks at one sign share its errors: the
             surest counts.
+        dark: whether one of its cards was certain in the negative of a picture.
     """
 
     known: frozenset[str] = frozenset()
     signs: Mapping[tuple[int, bool], tuple[float, NDArray[np.float64]]] = field(
         default_factory=dict
     )
+    dark: bool = False
 
     def with_cards(
         self, signs: Chances, votes: Chances, found_p: NDArray[np.float64]
-    ) -> "LanguageEvidence":
+    ) -> "DeckEvidence":
         """Add what cards show.
 
         Args:
@@ -92,7 +94,7 @@ class LanguageEvidence:
             which, sure = (int(row.argmax()), bool(is_black)), float(row.max() * is_card)
             if which[0] != NO_SIGN and sure > (seen[which][0] if which in seen else 0.0):
                 seen[which] = sure, _likely(row, float(is_card))
-        return LanguageEvidence(self.known, seen)
+        return replace(self, signs=seen)
 
     @property
     def kinds(self) -> NDArray[np.float64]:
@@ -115,7 +117,7 @@ class LanguageEvidence:
         return np.asarray(prior / prior.sum(), np.float64)
 
 
-NO_EVIDENCE: Final = LanguageEvidence()
+NO_EVIDENCE: Final = DeckEvidence()
 
 
 def _likely(signs: NDArray[np.float64], is_card: float) -> NDArray[np.float64]:
@@ -211,15 +213,15 @@ class LanguageReader(CardReader, Protocol):
     """A reader of cards that learns which language a deck has."""
 
     @property
-    def evidence(self) -> LanguageEvidence:
+    def evidence(self) -> DeckEvidence:
         """What is known before the first picture."""
 
     def read_after(
         self,
-        evidence: LanguageEvidence,
+        evidence: DeckEvidence,
         image: NDArray[np.uint8],
         *,
         card_width_px: float | None,
         region: Rect | None = None,
-    ) -> tuple[Sightings, LanguageEvidence]:
+    ) -> tuple[Sightings, DeckEvidence]:
         """Read a picture after others; return its cards, and what is known of the language then."""

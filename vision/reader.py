@@ -21,7 +21,7 @@ from vision.faces import Faces, read_faces, unread
 from vision.finder import NOMINAL_PX, Found, find, join
 from vision.indices import Indices
 from vision.joining import in_place, joined_map, joined_vote, unseen_corners
-from vision.letters import NO_EVIDENCE, LanguageEvidence, SessionReader, by_language, signs_of
+from vision.letters import NO_EVIDENCE, DeckEvidence, SessionReader, by_language, signs_of
 from vision.merging import explained, group, with_hands_settled, without_duplicates, without_print
 from vision.networks import Network, load_network
 from vision.patches import NUDGES_MM, read_indices, read_once
@@ -69,7 +69,7 @@ class Reader:
     face: Network | None
     confident_p: float
     letters: Network | None = None
-    evidence: LanguageEvidence = NO_EVIDENCE
+    evidence: DeckEvidence = NO_EVIDENCE
 
     @classmethod
     def load(cls) -> "Reader":
@@ -84,7 +84,7 @@ class Reader:
 
     def in_languages(self, languages: Sequence[str]) -> "Reader":
         """Return a reader of decks whose letters are of these languages."""
-        return replace(self, evidence=LanguageEvidence(frozenset(languages)))
+        return replace(self, evidence=DeckEvidence(frozenset(languages)))
 
     def for_session(self) -> CardReader:
         """Return a reader of pictures of one table, which learns their language."""
@@ -111,31 +111,31 @@ class Reader:
 
     def read_after(
         self,
-        evidence: LanguageEvidence,
+        evidence: DeckEvidence,
         image: NDArray[np.uint8],
         *,
         card_width_px: float | None,
         region: Rect | None = None,
-    ) -> tuple[Sightings, LanguageEvidence]:
+    ) -> tuple[Sightings, DeckEvidence]:
         """Read a picture after others; return its cards, and what is known of the language then."""
         rect = region or (0, 0, image.shape[1], image.shape[0])
         x, y, width, height = rect
         if min(image[y : y + height, x : x + width].shape[:2]) < 2:
             return nothing(), evidence
         seen, evidence = self._read_light(evidence, image, card_width_px, rect)
-        if not self._dark_possible(image, seen, card_width_px, rect):
+        if not (evidence.dark or self._dark_possible(image, seen, card_width_px, rect)):
             return seen, evidence
         negative, after = self._read_light(evidence, inverted(image), card_width_px, rect)
         both = joined(seen, negative, self.confident_p)
-        return both, evidence if both is seen else after
+        return both, evidence if both is seen else replace(after, dark=True)
 
     def _read_light(
         self,
-        evidence: LanguageEvidence,
+        evidence: DeckEvidence,
         image_bgr: NDArray[np.uint8],
         card_width_px: float | None,
         region: Rect,
-    ) -> tuple[Sightings, LanguageEvidence]:
+    ) -> tuple[Sightings, DeckEvidence]:
         """Read a picture for dark signs on light cards."""
         x, y, width, height = region
         part = image_bgr[y : y + height, x : x + width]
@@ -158,15 +158,16 @@ class Reader:
     ) -> bool:
         """Return whether cards may be those of a dark deck: a find that is no certain card is dark.
 
-        Where nothing is found, something dark of a card's size has light signs. A photograph
+        Where no card is certain, something dark of a card's size has light signs. A photograph
         usually shows cards: one without a certain card is enough.
         """
         doubtful = seen.card_p.max(1, initial=0.0) < self.confident_p
-        if card_width_px is None and doubtful.all():
-            return True
-        if card_width_px is not None and not len(seen):
+        if doubtful.all():
+            if card_width_px is None:
+                return True
             x, y, width, height = region
-            return dark_card_in(picture[y : y + height, x : x + width], card_width_px)
+            if dark_card_in(picture[y : y + height, x : x + width], card_width_px):
+                return True
         return any(may_be_dark(picture, seen.corners_px[at]) for at in np.flatnonzero(doubtful))
 
     def faces(self, picture: NDArray[np.uint8], looks: "Looks") -> Faces:

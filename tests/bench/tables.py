@@ -15,6 +15,7 @@ colours.
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import tee
 from typing import Final
 
 import cv2
@@ -106,27 +107,39 @@ Glances = Callable[[Performance], list[Glance]]
 """Chooses when, and where, a table is looked at."""
 
 
-def dealt(deck: Deck, seed: int, rounds: int, width_px: int, glances: Glances) -> Iterator[Dealt]:
-    """Deal a table and show it at some moments."""
+def dealt(
+    deck: Deck, seed: int, rounds: int, width_px: int, glances: Glances, *, white: Deck
+) -> Iterator[Dealt]:
+    """Deal a table and show it at some moments.
+
+    Which index an arm hides is seen by the paper of ``white``, which lies in the deck's place.
+    """
     look = varied_look(seed, decks=deck_ids())
     look = replace(look, width_px=width_px, height_px=width_px * 9 // 16)
     scene = prepare(Settings(seed=seed, rounds=rounds, look=look))
+    layout, look = scene.layout, scene.look
     performance = scene.staged.performance
-    felt = locate_felt(reference_points(scene.layout, scene.look), where="overhead")
+    felt = locate_felt(reference_points(layout, look), where="overhead")
     chosen = glances(performance)
-    moments = (glance.at_ns for glance in chosen)
-    pictures = stills(performance, moments, scene.layout, scene.look, deck)
-    for glance, picture in zip(chosen, pictures, strict=True):
+    moments = [glance.at_ns for glance in chosen]
+    pictures, whites = tee(map(compressed, stills(performance, moments, layout, look, deck)))
+    if white is not deck:
+        whites = iter(map(compressed, stills(performance, moments, layout, look, white)))
+    for glance, image, bright in zip(chosen, pictures, whites, strict=True):
         at_ns = glance.at_ns
-        _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
         truth = TruthReader(performance, felt, jitter_mm=0.0, jitter_deg=0.0, now_ns=at_ns)
         lying = on_felt(performance, at_ns)
-        shown = _near(felt, truth.read(image, card_width_px=None), lying)
-        cards = [one for one in shown if in_play((one.pose.x_mm, one.pose.y_mm), scene.layout)]
+        shown = _near(felt, truth.read(bright, card_width_px=None), lying)
+        cards = [one for one in shown if in_play((one.pose.x_mm, one.pose.y_mm), layout)]
         width = felt.card_width_px(0, MIDDLE_MM)
         part = glance.part(felt, look.width_px, look.height_px)
         yield Dealt(image, tuple(cards), tuple(lying), felt, width, part)
+
+
+def compressed(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a picture as its compression leaves it."""
+    _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+    return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
 
 
 def fullest(performance: Performance) -> list[Glance]:
@@ -267,13 +280,15 @@ def main() -> None:
         if asked.learnt and name not in readers:
             readers[name] = DeckReader(by_itself, [learn(by_itself, name)])
         reader = readers.get(name, by_itself)
-        deck = open_deck(name)
-        if asked.version:
-            deck = VERSIONS[asked.version](deck)
+        deck = white = open_deck(name)
         if asked.anew:
             group, deck = "drawn anew", redrawn(deck.id, asked.first + number)
+            white = deck
+        if asked.version:
+            deck = VERSIONS[asked.version](deck)
         glances = arrivals if asked.session else fullest
-        looks = dealt(deck, asked.first + number, asked.rounds, asked.width, glances)
+        seed = asked.first + number
+        looks = dealt(deck, seed, asked.rounds, asked.width, glances, white=white)
         if asked.session:
             found += told_at_last(reader, group, looks)
         else:

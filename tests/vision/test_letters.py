@@ -11,7 +11,7 @@ from models.cards import DECK, Card
 from models.session import Lettering
 from vision.change import Rect
 from vision.languages import DE, LANGUAGES, NO_SIGN, SIGNS, TE
-from vision.letters import KINDS, NAMED, NO_EVIDENCE, LanguageEvidence, SessionReader, by_language
+from vision.letters import KINDS, NAMED, NO_EVIDENCE, DeckEvidence, SessionReader, by_language
 from vision.sightings import Sightings
 
 SURE = 0.998
@@ -37,8 +37,8 @@ def votes_for(*cards: str, p: float = 0.9995) -> NDArray[np.float64]:
 
 
 def called_after(
-    evidence: LanguageEvidence, signs: NDArray[np.float64], votes: NDArray[np.float64]
-) -> tuple[list[str | None], LanguageEvidence]:
+    evidence: DeckEvidence, signs: NDArray[np.float64], votes: NDArray[np.float64]
+) -> tuple[list[str | None], DeckEvidence]:
     """The cards called, ``None`` for one in doubt, and the evidence after them."""
     evidence = evidence.with_cards(signs, votes, np.ones(len(votes)))
     rows = by_language(votes, signs, evidence.kinds)
@@ -100,9 +100,9 @@ def test_a_v_is_a_jack_beside_an_r_and_a_queen_beside_an_h() -> None:
 
 
 def test_a_known_language_needs_no_letter_seen_before() -> None:
-    french = LanguageEvidence(frozenset({"french"}))
+    french = DeckEvidence(frozenset({"french"}))
     assert called_after(french, signs_of("V"), votes_for("7S"))[0] == ["JS"]
-    english = LanguageEvidence(frozenset({"english"}))
+    english = DeckEvidence(frozenset({"english"}))
     assert called_after(english, signs_of("B", p=0.9), votes_for("8S"))[0] == ["8S"]
 
 
@@ -136,16 +136,16 @@ class Spoken:
 
     def __init__(self, letters: Sequence[str]) -> None:
         self._letters = list(letters)
-        self.before: list[LanguageEvidence] = []
+        self.before: list[DeckEvidence] = []
 
     def read_after(
         self,
-        evidence: LanguageEvidence,
+        evidence: DeckEvidence,
         image: NDArray[np.uint8],
         *,
         card_width_px: float | None,
         region: Rect | None = None,
-    ) -> tuple[Sightings, LanguageEvidence]:
+    ) -> tuple[Sightings, DeckEvidence]:
         self.before.append(evidence)
         after = evidence.with_cards(signs_of(self._letters.pop(0)), votes_for("QS"), np.ones(1))
         seen = Sightings(
