@@ -11,6 +11,7 @@ from models.cards import DECK, Card
 from vision.backs import backs_of, not_backs
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.finder import Found
+from vision.letters import SessionReader
 from vision.reader import Reader
 from vision.scenes.decks import PX_PER_MM, load_deck
 from vision.sightings import Sightings
@@ -239,3 +240,25 @@ def test_a_dark_deck_is_read_like_a_light_one(deck: str) -> None:
     seen = read(np.asarray(dark, np.uint8))
     assert called(seen) == {"5H", "KC"}
     assert len(seen) == 2
+
+
+def half_dark(*light: Placed, dark: Placed) -> NDArray[np.uint8]:
+    """A felt with a card of a dark deck beside what lies there of a light one."""
+    negative = felt(dark)
+    picture = felt(*light)
+    lies = negative != felt()
+    return np.where(lies, 255 - negative, picture).astype(np.uint8)
+
+
+def test_a_dark_card_is_looked_for_beside_a_light_back() -> None:
+    seen = read(half_dark((None, 360, 180, 0), dark=("5H", 150, 180, 10)))
+    assert called(seen) == {"5H"}
+    assert len(seen) == 2
+
+
+def test_once_a_deck_is_dark_its_cards_are_looked_for_in_every_picture() -> None:
+    session = SessionReader(the_reader())
+    mixed = half_dark(("KC", 360, 180, 0), dark=("5H", 150, 180, 10))
+    assert called(session.read(mixed, card_width_px=CARD_PX)) == {"KC"}
+    session.read(half_dark(dark=("9S", 240, 180, 0)), card_width_px=CARD_PX)
+    assert called(session.read(mixed, card_width_px=CARD_PX)) == {"KC", "5H"}
