@@ -9,7 +9,7 @@ by what all looks at it say together. Needs the ``train`` extra for decks in uns
 ten with court figures as real decks have them; ``--shipped`` uses the shipped decks instead, and
 ``--learnt`` those, each shown to the reader beforehand as ``pitwatch decks learn`` does.
 ``--version`` deals other versions of them: their negatives, other languages' letters, four
-colours.
+colours; ``--told`` names the language to the reader, as a table's configuration does.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from vision.decks.reading import DeckReader
 from vision.evidence import Evidence
 from vision.felt import Felt, Pose, locate_felt
 from vision.ground import in_play
+from vision.languages import LANGUAGES
 from vision.reader import Reader
 from vision.scenes.decks import Deck, deck_ids
 from vision.scenes.film import reference_points, stills
@@ -265,12 +266,17 @@ def main() -> None:
     ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
     ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
     ask.add_argument("--version", choices=VERSIONS, help="deal another version of the decks")
+    ask.add_argument("--told", action="store_true", help="name the language of that version")
     decks = ask.add_mutually_exclusive_group()
     decks.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
     decks.add_argument("--learnt", action="store_true", help="deal them, and know them")
     decks.add_argument("--anew", action="store_true", help="draw the unseen decks anew")
     asked = ask.parse_args()
     by_itself, found = Reader.load(), list[Called]()
+    if asked.told and asked.version not in LANGUAGES:
+        ask.error("--told needs --version with a language")
+    if asked.told:
+        by_itself = by_itself.in_languages([asked.version])
     readers = dict[str, CardReader]()
     for number in range(asked.tables):
         shipped = deck_ids()[number % len(deck_ids())]
