@@ -19,6 +19,7 @@ from models.events import (
     WagerRemoved,
 )
 from models.judgements import Sense
+from settlement.hands import natural
 from settlement.reckoning.accounts import Rival
 from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED, hidden_for
 from settlement.reconcile.weighing import Outcome, Weighing
@@ -176,18 +177,25 @@ def _last(record: Sequence[AnyFact], to: Dealt, hand: int) -> int | None:
 def _turn_ends(record: Sequence[AnyFact], spot: Spot) -> int | None:
     """Return the place of the last fact before the play of the spots after one, or the dealer's.
 
-    The initial deal ends with the dealer's second card.
+    The initial deal ends with the dealer's second card. A natural is turned up at once.
     """
     dealt = [at for at, f in enumerate(record) if isinstance(f, CardDealt) and f.to == "dealer"]
     if len(dealt) < 2:
         return None
     for at, fact in enumerate(record[dealt[1] + 1 :], dealt[1] + 1):
+        if isinstance(fact, CardExposed) and natural(_shown(record, fact.to)):
+            continue
         if isinstance(fact, CardDealt | CardExposed) and (fact.to == "dealer" or fact.to > spot):
             return at - 1
         # Even money is taken before every turn.
         if isinstance(fact, PlayerActed) and fact.spot > spot and fact.action != "even_money":
             return at - 1
     return None
+
+
+def _shown(record: Sequence[AnyFact], to: Dealt) -> tuple[Card | None, ...]:
+    """Return the first two cards that somebody turned up."""
+    return tuple([f.card for f in record if isinstance(f, CardExposed) and f.to == to][:2])
 
 
 def _has_time(record: Sequence[AnyFact], at: int, pace_ns: int) -> bool:

@@ -229,6 +229,14 @@ def test_a_mistake_that_three_cameras_saw_is_stated(seed: int, number: int, code
     assert f"due [('{code}', 1)], told [('{code}', 1)]" in line
 
 
+def test_a_natural_turned_up_at_once_does_not_end_the_turn_of_a_spot_before_it() -> None:
+    """Its hit, which no camera saw, is asked about beside the payment that it would explain."""
+    film = LATEST_FILMS["hand"]
+    plan = Plan("pitch-double-deck", Rates().of_shoe(), 50, 10, False, True, film=film)
+    (line,) = of_round(18210096, 13, plan)
+    assert " review: asked ['spot 2 may have got a card unseen()']" in line
+
+
 @pytest.mark.parametrize(("seed", "number"), UNASKED.values(), ids=list(UNASKED))
 def test_nobody_is_asked_about_what_the_sensors_tell(seed: int, number: int) -> None:
     film, rates = LATEST_FILMS["shoe"], Rates().of_shoe()
