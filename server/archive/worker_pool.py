@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -15,7 +16,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from shutil import copyfileobj
+from shutil import copyfileobj, rmtree
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
 
 from models.errors import InputRefused, InstallerError, PitwatchError, TechnicianError
@@ -244,6 +245,16 @@ def _begin(place: str) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tempfile.tempdir = place
+    threading.Thread(target=_end_with_the_first, args=(place,), daemon=True).start()
+
+
+def _end_with_the_first(place: str) -> None:
+    """End with the first process, even a killed one: nobody else sends work or cleans up."""
+    first = multiprocessing.parent_process()
+    if first is not None:
+        first.join()
+        rmtree(place, ignore_errors=True)
+        os._exit(1)
 
 
 def _end_children() -> None:

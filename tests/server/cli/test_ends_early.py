@@ -173,6 +173,21 @@ def test_a_signal_ends_every_process_and_removes_every_file(
     assert list(place.iterdir()) == []
 
 
+def test_processes_end_with_a_first_one_that_is_killed(month: Path, tmp_path: Path) -> None:
+    """They would wait for work for ever; the first had no time to end them, or to clean up."""
+    archives = [month / f"{day}.tar" for day in range(4)]
+    run = ("settle", *archives, *RULES, "--summary", "--jobs", 2)
+    with started(*run, temporary=tmp_path, group=True) as process:
+        until(lambda: any(tmp_path.rglob("*.journal")))
+        children = children_of(process.pid)
+        process.kill()
+        process.communicate(timeout=30)
+    assert len(children) >= 2
+    until(lambda: not any(map(is_alive, children)))
+    assert not any(map(is_alive, children))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_simulation_that_is_ended_leaves_no_folder(tmp_path: Path) -> None:
     place = tmp_path / "sessions"
     place.mkdir()
