@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 from server.process.exit_status import Exit
 
 _STDOUT, _STDERR = 1, 2
+_AGAIN_S: Final = 0.05  # until a finaliser that swallowed a signal is over, as a rule; else again
 _STATUS: Final = {signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
 
@@ -40,6 +41,7 @@ def as_process(command: Callable[[], int]) -> int:
     ended: tuple[str, Exit, signal.Signals | None] | None = None
     try:
         _take_streams()
+        sys.unraisablehook = _swallowed
         for number in _STATUS:
             if signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, _end)
@@ -95,6 +97,16 @@ def _end(number: int, _frame: FrameType | None) -> None:
         signal.signal(each, signal.SIG_IGN)
     by = signal.Signals(number)
     raise Ended(f"ended by {by.name}", _STATUS[by], by)
+
+
+def _swallowed(what: "sys.UnraisableHookArgs") -> None:
+    """Send a signal again that came in a finaliser: Python ignores what is raised there."""
+    end = what.exc_value
+    if not isinstance(end, Ended) or end.by is None:
+        sys.__unraisablehook__(what)
+        return
+    signal.signal(end.by, _end)
+    threading.Timer(_AGAIN_S, os.kill, (os.getpid(), end.by)).start()
 
 
 def _take_streams() -> None:

@@ -188,6 +188,37 @@ def test_processes_end_with_a_first_one_that_is_killed(month: Path, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
+FINALISER = """
+import sys, time
+from server.process.signals import as_process
+
+class Slow:
+    def __del__(self):
+        print("begun", flush=True)
+        time.sleep(2)
+
+def command():
+    Slow()
+    time.sleep(60)
+    return 0
+
+sys.exit(as_process(command))
+"""
+
+
+def test_a_signal_that_comes_in_a_finaliser_ends_the_command_all_the_same() -> None:
+    """Python ignores what is raised there."""
+    command = [sys.executable, "-c", FINALISER]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.terminate()
+        _, printed = process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGTERM
+    assert one_line(printed) == "pitwatch: ended by SIGTERM"
+
+
 def test_a_simulation_that_is_ended_leaves_no_folder(tmp_path: Path) -> None:
     place = tmp_path / "sessions"
     place.mkdir()
