@@ -358,6 +358,8 @@ class Closing:
 
     def _broken(self, record: Sequence[AnyFact], seen_ns: int, cameras: int) -> Iterator[Asked]:
         """Yield whose hand may have been broken by a card that nobody saw: a loss all the same."""
+        if not seen_ns:
+            return
         stated = self._weighing.outcome(record, record)
         whose = broken_unseen(self._weighing, record, stated, seen_ns, max(1, cameras))
         if whose is not None and sum(rival.odds for rival in whose[1]) > MISJUDGED_FROM:

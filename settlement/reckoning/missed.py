@@ -91,7 +91,7 @@ def broken_unseen(
     """
     shown = (at for at, f in enumerate(record) if isinstance(f, CardExposed) and f.to == "dealer")
     turned = next(shown, None)
-    if turned is None or not seen_ns:
+    if turned is None:
         return None
     seen_at = (record[turned].at or 0) + seen_ns
     early = [at for at, fact in enumerate(record) if at > turned and _takes(fact, before=seen_at)]
