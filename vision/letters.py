@@ -31,9 +31,14 @@ ENGLISH_P: Final = 0.99
 """Chance of the usual English deck before a card is seen. With it 372 cards on photographs held out
 for decisions are called as without the network of letters; with 0.98 one falls into doubt, with 0.9
 five."""
-LEAST_RATIO: Final = 1e-3
+LEAST_RATIO: Final = 1e-4
 """Likelihood. No single sign makes a kind of deck less likely than this, beside the likeliest: a
-sign may be misread, and so may every further look at it."""
+sign may be misread, and so may every further look at it. Measured: MEASURED_RATIO"""
+NONE_SHARE: Final = 0.5
+"""Share of the index's evidence that a find is a card, beside the finder's: they look at the same
+print. Chosen."""
+LEAST_SIGN: Final = 1e-9  # probability that is added to each sign's, below what it is read to
+_COURTS: Final = tuple(RANKS.index(rank) for rank in "JQK")
 _BLACK: Final = tuple(SUITS.index(suit) for suit in "SC")
 SETTLED_P: Final = 0.9999  # chance of a kind of deck from which on it needs no further look; chosen
 
@@ -89,7 +94,7 @@ class DeckEvidence:
         """
         seen = dict(self.signs)
         black = votes[:, :52][:, np.isin(SUIT_OF, _BLACK)].sum(1) > votes[:, :52].sum(1) / 2
-        real = found_p * (1 - votes[:, 52])
+        real = _is_card(found_p, votes[:, 52])
         for row, is_black, is_card in zip(signs, black, real, strict=True):
             which, sure = (int(row.argmax()), bool(is_black)), float(row.max() * is_card)
             if which[0] != NO_SIGN and sure > (seen[which][0] if which in seen else 0.0):
@@ -120,6 +125,14 @@ class DeckEvidence:
 NO_EVIDENCE: Final = DeckEvidence()
 
 
+def _is_card(
+    found_p: NDArray[np.float64], none_p: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the probability that each find is a card, by its finder and by its reading."""
+    not_found = (1 - found_p) / np.maximum(found_p, 1e-6)
+    return np.asarray((1 - none_p) / (1 + not_found * none_p**NONE_SHARE), np.float64)
+
+
 def _likely(signs: NDArray[np.float64], is_card: float) -> NDArray[np.float64]:
     """Return how likely a corner is in each kind of deck, beside the likeliest, ``(K,)``."""
     possible = (signs @ POSSIBLE) / max(1.0 - float(signs[NO_SIGN]), 1e-9)
@@ -142,18 +155,24 @@ def signs_of(
     return np.exp(log_softmax(np.array(joint).reshape(-1, len(SIGNS))))
 
 
-def by_language(votes: Chances, signs: Chances, kinds: NDArray[np.float64]) -> Chances:
+def by_language(
+    votes: Chances,
+    signs: Chances,
+    faces: NDArray[np.float64],
+    kinds: NDArray[np.float64],
+) -> Chances:
     """Return what cards are, the language not being known.
 
     Args:
         votes: ``(N, 53)``, each card read as one of the usual English deck, and none of them.
         signs: ``(N, 25)``, the signs in their corners.
+        faces: ``(N, 13)``, what the whole face says of each rank, in weighted logarithms.
         kinds: ``(K,)``, the probability of each kind of deck.
     """
     every = kinds[0] * votes
-    suits = _suits(votes[:, :52])
+    suits, alike = _suits(votes[:, :52]), _courts_alike(faces)
     for at in np.flatnonzero(kinds[1:] > 0) + 1:
-        ranks = _ranks(votes[:, :52], signs, NAMED[at])
+        ranks = _ranks(votes[:, :52], signs, alike, NAMED[at])
         shown = ranks[:, RANK_OF] * suits[:, SUIT_OF] * (1 - votes[:, 52:])
         every = every + kinds[at] * np.hstack([shown, votes[:, 52:]])
     return np.asarray(every, np.float64)
@@ -165,19 +184,34 @@ def _suits(votes: Chances) -> Chances:
     return np.asarray(sums / np.maximum(sums.sum(1, keepdims=True), 1e-12), np.float64)
 
 
-def _ranks(votes: Chances, signs: Chances, named: NDArray[np.int64]) -> Chances:
+def _courts_alike(faces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the evidence of whole faces where each court counts as any.
+
+    Which court a face shows hangs on its letters, too: the network reads Kn as a king.
+    """
+    alike = faces.copy()
+    of_any = np.logaddexp.reduce(faces[:, _COURTS], axis=1, keepdims=True)
+    alike[:, _COURTS] = of_any
+    return alike
+
+
+def _ranks(
+    votes: Chances, signs: Chances, faces: NDArray[np.float64], named: NDArray[np.int64]
+) -> Chances:
     """Return the probability of each rank in a kind of deck, ``(N, 13)``.
 
-    Its letters are read by their signs; which number a number is, as in every deck.
+    Its letters are read by their signs and the whole face; which number a number is, as in every
+    deck.
     """
-    ranks = np.zeros((len(votes), len(RANKS)))
+    read = np.zeros((len(votes), len(RANKS)))
     for sign in np.flatnonzero(named >= 0):
-        ranks[:, named[sign]] = signs[:, sign]
+        read[:, named[sign]] = signs[:, sign]
+    ranks = np.exp(log_softmax(np.log(read + LEAST_SIGN) + faces))
     numbers = [RANKS.index(number) for number in NUMBERS]
-    read = np.stack([votes[:, rank == RANK_OF].sum(1) for rank in numbers], axis=1)
-    share = read / np.maximum(read.sum(1, keepdims=True), 1e-12)
+    voted = np.stack([votes[:, rank == RANK_OF].sum(1) for rank in numbers], axis=1)
+    share = voted / np.maximum(voted.sum(1, keepdims=True), 1e-12)
     ranks[:, numbers] = share * ranks[:, numbers].sum(1, keepdims=True)
-    return np.asarray(ranks / np.maximum(ranks.sum(1, keepdims=True), 1e-12), np.float64)
+    return ranks
 
 
 class SessionReader:

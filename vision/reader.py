@@ -141,12 +141,14 @@ class Reader:
         part = image_bgr[y : y + height, x : x + width]
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         looks = self.read_found(image_bgr, found, aslant=card_width_px is None)
-        votes = self.votes(looks, self.faces(image_bgr, looks))
+        faces = self.faces(image_bgr, looks)
+        votes = self.votes(looks, faces)
         if self.letters is not None and not evidence.english and len(votes):
-            overlap = self.classifier.manifest["calibration"]["corner_overlap"]
+            calibration = self.classifier.manifest["calibration"]
+            overlap, weight = calibration["corner_overlap"], calibration["face_rank_weight"]
             signs = signs_of(self.letters, image_bgr, looks.indices, looks.cards, overlap)
             evidence = evidence.with_cards(signs, votes, looks.found_p)
-            votes = by_language(votes, signs, evidence.kinds)
+            votes = by_language(votes, signs, faces.ranks[:, :13] * weight, evidence.kinds)
         return self.sightings(looks, votes), evidence
 
     def _dark_possible(

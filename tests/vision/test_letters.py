@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.cards import DECK, Card
+from models.cards import DECK, RANKS, Card
 from models.session import Lettering
 from vision.change import Rect
 from vision.languages import DE, LANGUAGES, NO_SIGN, SIGNS, TE
@@ -36,12 +36,24 @@ def votes_for(*cards: str, p: float = 0.9995) -> NDArray[np.float64]:
     return rows
 
 
+def faces_of(*ranks: str, p: float = 0.999) -> NDArray[np.float64]:
+    """What the whole faces of cards say of each rank, in logarithms."""
+    rows = np.full((len(ranks), len(RANKS)), (1 - p) / len(RANKS))
+    for row, rank in zip(rows, ranks, strict=True):
+        row[RANKS.index(rank)] = p
+    return np.log(rows)
+
+
 def called_after(
-    evidence: DeckEvidence, signs: NDArray[np.float64], votes: NDArray[np.float64]
+    evidence: DeckEvidence,
+    signs: NDArray[np.float64],
+    votes: NDArray[np.float64],
+    faces: NDArray[np.float64] | None = None,
 ) -> tuple[list[str | None], DeckEvidence]:
     """The cards called, ``None`` for one in doubt, and the evidence after them."""
     evidence = evidence.with_cards(signs, votes, np.ones(len(votes)))
-    rows = by_language(votes, signs, evidence.kinds)
+    faces = np.zeros((len(votes), len(RANKS))) if faces is None else faces
+    rows = by_language(votes, signs, faces, evidence.kinds)
     assert np.allclose(rows.sum(1), 1)
     called = [str(DECK[int(row.argmax())]) if row.max() >= SURE else None for row in rows[:, :52]]
     return called, evidence
@@ -106,8 +118,27 @@ def test_a_known_language_needs_no_letter_seen_before() -> None:
     assert called_after(english, signs_of("B", p=0.9), votes_for("8S"))[0] == ["8S"]
 
 
+def test_a_faint_letter_is_called_where_the_whole_face_shows_a_court() -> None:
+    german = DeckEvidence(frozenset({"german"}))
+    faint, votes = signs_of("B", p=0.99, beside="8"), votes_for("8S")
+    assert called_after(german, faint, votes)[0] == [None]
+    assert called_after(german, faint, votes, faces_of("J"))[0] == ["JS"]
+
+
+def test_which_court_a_whole_face_shows_says_nothing_beside_a_letter() -> None:
+    nordic = DeckEvidence(frozenset({"scandinavian"}))
+    called, _ = called_after(nordic, signs_of("Kn"), votes_for("KS"), faces_of("K"))
+    assert called == ["JS"]
+
+
+def test_an_ace_is_called_whichever_sign_its_language_may_give_it() -> None:
+    german = DeckEvidence(frozenset({"german"}))
+    signs, votes = signs_of("A", p=0.997), votes_for("AS")
+    assert called_after(german, signs, votes, faces_of("A"))[0] == ["AS"]
+
+
 def test_what_may_be_no_card_says_little_of_the_language() -> None:
-    writing = NO_EVIDENCE.with_cards(signs_of("D"), votes_for("QS"), np.array([0.05]))
+    writing = NO_EVIDENCE.with_cards(signs_of("D"), votes_for("QS", p=0.9), np.array([0.05]))
     card = NO_EVIDENCE.with_cards(signs_of("D"), votes_for("QS"), np.array([1.0]))
     assert card.kinds[0] < 0.2 < 0.9 < writing.kinds[0]
 

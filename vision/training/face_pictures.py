@@ -31,6 +31,7 @@ from vision.training.samples import (
     cut,
     glimpses,
     no_index,
+    own_numbers,
 )
 from vision.training.scenes import Scene, anchors, render
 
@@ -147,7 +148,7 @@ class DrawnFaces(IterableDataset[Glimpses]):
     ) -> None:
         super().__init__()
         self.faces, self.photos = faces, photos
-        self.batch, self.seed, self.number = batch, seed, start
+        self.batch, self.seed, self.start = batch, seed, start
         rng = np.random.default_rng([seed, 9])
         self.ways = (ways(rng, False), ways(rng, True))
         shape = (97, FACE_PX[1], FACE_PX[0], 3)
@@ -156,10 +157,8 @@ class DrawnFaces(IterableDataset[Glimpses]):
     def __iter__(self) -> Iterator[Glimpses]:
         """Yield batches without end."""
         cv2.setNumThreads(1)
-        while True:
-            rng = np.random.default_rng([self.seed, 10, self.number])
-            yield glimpses(self._batch(rng))
-            self.number += 1
+        for number in own_numbers(self.start):
+            yield glimpses(self._batch(np.random.default_rng([self.seed, 10, number])))
 
     def _batch(self, rng: np.random.Generator) -> Cuts:
         n = self.batch

@@ -11,6 +11,7 @@ import hashlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +35,17 @@ from vision.training.decks import (
     typefaces,
 )
 from vision.training.export import export_letters
-from vision.training.loop import Lesson, Pupil, Recipe, Report, falling, new_pupil, trained
+from vision.training.loop import (
+    Lesson,
+    Pupil,
+    Recipe,
+    Report,
+    falling,
+    fastest,
+    loader,
+    new_pupil,
+    trained,
+)
 from vision.training.losses import classifier_input, letters_loss
 from vision.training.manifests import LICENCE, families, toml
 from vision.training.networks import Classifier, LettersReader
@@ -53,7 +64,7 @@ from vision.training.samples import Glimpses, index_places, no_index
 from vision.training.scenes import anchor_at, close_up
 
 # Chosen, not measured, unless a line says otherwise.
-DRAWN: Final = 150  # generated decks whose styles are drawn with letters
+DRAWN: Final = 2000  # generated decks whose styles are drawn with letters
 FRESH: Final = 6  # of them in one file of corners
 ENGLISH_SHARE: Final = 0.35  # of the drawn decks that keep English letters
 SHEETS_WEIGH: Final = 2  # times as often as a drawn deck is each real one learnt from
@@ -118,7 +129,7 @@ def letters_lesson(
     """Return the lesson on letters: rendered corners and, where given, photographed ones."""
 
     def batches(first: int) -> Iterator[Glimpses]:
-        return iter(Drawn(corners, photos, recipe.reader_batch, recipe.seed, first))
+        return iter(loader(Drawn(corners, photos, recipe.reader_batch, recipe.seed, first), recipe))
 
     rate_at = partial(falling, steps=steps, peak=1e-3, fall=0.7)
     return Lesson("letters", steps, rate_at, batches, classifier_input, letters_loss)
@@ -126,7 +137,7 @@ def letters_lesson(
 
 def begun(path: Path, lesson: Lesson, recipe: Recipe) -> Pupil:
     """Return a pupil that looks at patches as the exported network of indices does."""
-    pupil, reader = new_pupil("letters", recipe, torch.device("cpu")), Classifier()
+    pupil, reader = new_pupil("letters", recipe, fastest()), Classifier()
     take_up(reader, path, (lesson.given(batch) for batch in lesson.batches(0)))
     assert isinstance(pupil.live, LettersReader)
     pupil.live.look.load_state_dict(reader.look.state_dict())
@@ -201,12 +212,13 @@ def _score(rows: Sequence[Row], temperature: float) -> dict[str, float]:
 def main() -> None:
     """Render, train, calibrate, export, measure, describe."""
     options = _options()
-    recipe, start = Recipe(seed=options.seed, workers=0, threads=options.threads), time.monotonic()
+    recipe, start = Recipe(seed=options.seed, threads=options.threads), time.monotonic()
+    recipe = replace(recipe, workers=options.workers, reader_batch=options.batch)
 
     def report(line: str) -> None:
         print(f"{time.monotonic() - start:7.1f} s  {line}", file=sys.stderr, flush=True)
 
-    pupil = new_pupil("letters", recipe, torch.device("cpu"))
+    pupil = new_pupil("letters", recipe, fastest())
     pupil.resume(options.checkpoints / "letters.pt")
     if pupil.step < options.steps:
         pupil = _taught(options, recipe, report)
@@ -257,6 +269,7 @@ def _describe(
             "command": "python -m vision.training.letters"
             + (" --photos FOLDER" if options.photos else ""),
             "corners": options.corners,
+            "batch": options.batch,
             "steps_taken": pupil.step,
             "cpu_seconds": round(pupil.cpu_s),
             "history": pupil.history,
@@ -287,6 +300,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=1600)
     parser.add_argument("--each", type=int, default=25, help="corners of each deck to measure on")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=256, help="corners of one step")
+    parser.add_argument("--workers", type=int, default=0, help="processes that draw the batches")
     parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()
 

@@ -143,7 +143,7 @@ def _scenes(recipe: Recipe, first: int, down: float = 0.0) -> Iterator[Sample]:
     decks = train_deck_ids(recipe.finder_decks)
     start = first // recipe.finder_turns * recipe.finder_batch
     scenes = Scenes(decks, recipe.tile_px, recipe.seed, start, down)
-    fresh = iter(_loader(scenes, recipe, recipe.finder_batch, _stacked))
+    fresh = iter(loader(scenes, recipe, recipe.finder_batch, _stacked))
     return turned_again(fresh, recipe.finder_turns)
 
 
@@ -178,7 +178,7 @@ def reader_lesson(
         files = plain.files(recipe.corners, recipe.threads)
         corners = opened(files + anew.files(recipe.corners_anew, recipe.threads))
         drawn = Drawn(corners, photos, recipe.reader_batch, recipe.seed, first)
-        return iter(_loader(drawn, recipe, None, None))
+        return iter(loader(drawn, recipe))
 
     steps, peak, fall = recipe.reader_steps, recipe.reader_rate, recipe.reader_fall
     if begun:
@@ -197,7 +197,7 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None, begun: int 
         store = face_store(folder, recipe.decks_anew, recipe.seed)
         faces = store.pieces(recipe.faces, recipe.threads)
         drawn = DrawnFaces(faces, photos, recipe.face_batch, recipe.seed, first)
-        return iter(_loader(drawn, recipe, None, None))
+        return iter(loader(drawn, recipe))
 
     steps, peak, fall = recipe.face_steps, recipe.face_rate, recipe.face_fall
     if begun:
@@ -206,12 +206,16 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None, begun: int 
     return Lesson("face", steps, rate_at, batches, classifier_input, face_loss)
 
 
-def _loader(
+def loader(
     source: IterableDataset[Any],
     recipe: Recipe,
-    count: int | None,
-    collate: Callable[[list[Any]], Any] | None,
+    count: int | None = None,
+    collate: Callable[[list[Any]], Any] | None = None,
 ) -> DataLoader[Any]:
+    """Draw the batches of ``source`` in the recipe's workers, ``count`` samples in each.
+
+    Without a count, what the source yields is a batch already.
+    """
     return DataLoader(
         source,
         batch_size=count,
@@ -251,13 +255,18 @@ class Pupil:
         """Restore the state of an earlier training, if there is one."""
         if not path.exists():
             return
-        state = torch.load(path, weights_only=True)
+        state = torch.load(path, "cpu", weights_only=True)
         self.live.load_state_dict(state["live"])
         self.kept.load_state_dict(state["kept"])
         if "optimiser" in state:
             self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.history = int(state["step"]), list(state["history"])
         self.cpu_s = float(state.get("cpu_s", 0.0))
+
+
+def fastest() -> torch.device:
+    """Return the GPU where there is one, else the processor."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
@@ -290,7 +299,7 @@ def train(
     Without an earlier training, it continues from its export in the folder ``onward``.
     """
     torch.set_num_threads(recipe.threads)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = fastest()
     pupil, checkpoint = new_pupil(lesson.name, recipe, device), folder / f"{lesson.name}.pt"
     if onward is not None and not checkpoint.exists():
         _go_on_from(onward, pupil, lesson, device)

@@ -38,6 +38,7 @@ from vision.training.samples import (
     glimpses,
     index_places,
     no_index,
+    own_numbers,
 )
 from vision.training.scenes import close_up, render
 
@@ -250,7 +251,7 @@ class Drawn(IterableDataset[Glimpses]):
     ) -> None:
         super().__init__()
         self.corners, self.photos, self.batch = corners, photos, batch
-        self.seed, self.number = seed, start
+        self.seed, self.start = seed, start
         rng = np.random.default_rng([seed, 6])
         self.ways = (ways(rng, False), ways(rng, True))
         self.grain = rng.standard_normal((97, PATCH_PX[1], PATCH_PX[0], 3)).astype(np.float32)
@@ -258,10 +259,8 @@ class Drawn(IterableDataset[Glimpses]):
     def __iter__(self) -> Iterator[Glimpses]:
         """Yield batches without end."""
         cv2.setNumThreads(1)
-        while True:
-            rng = np.random.default_rng([self.seed, 7, self.number])
-            yield glimpses(self._batch(rng))
-            self.number += 1
+        for number in own_numbers(self.start):
+            yield glimpses(self._batch(np.random.default_rng([self.seed, 7, number])))
 
     def _batch(self, rng: np.random.Generator) -> Cuts:
         n = self.batch

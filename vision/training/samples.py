@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import cv2
 import numpy as np
@@ -84,13 +85,19 @@ class Scenes(IterableDataset[Sample]):
     def __iter__(self) -> Iterator[Sample]:
         """Yield samples without end."""
         cv2.setNumThreads(1)
-        info = get_worker_info()
-        worker, step = (0, 1) if info is None else (info.id, info.num_workers)
-        number = self.start + worker
-        while True:
+        for number in own_numbers(self.start):
             rng = np.random.default_rng([self.seed, number])
             yield sample(render(rng, self.decks, self.size, down=self.down))
-            number += step
+
+
+def own_numbers(start: int) -> Iterator[int]:
+    """Count from ``start`` on; among the workers of a loader each gets every so many-th number.
+
+    So that the workers share one stream of batches rather than each repeating all of it.
+    """
+    info = get_worker_info()
+    worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+    return count(start + worker, workers)
 
 
 @dataclass(frozen=True, slots=True)
