@@ -27,13 +27,13 @@ KINDS: Final = tuple(
 )
 """Every kind of deck: its language and its signs of ace, jack, queen and king. The first is the
 usual English one."""
-ENGLISH_P: Final = 0.99
-"""Chance of the usual English deck before a card is seen. With it 372 cards on photographs held out
-for decisions are called as without the network of letters; with 0.98 one falls into doubt, with 0.9
-five."""
+ENGLISH_P: Final = 0.95
+"""Chance of the usual English deck before a card is seen. With it 371 cards on photographs held out
+for decisions are called as with 0.99, and a foreign card at a table is in doubt less often."""
 LEAST_RATIO: Final = 1e-4
 """Likelihood. No single sign makes a kind of deck less likely than this, beside the likeliest: a
-sign may be misread, and so may every further look at it. Measured: MEASURED_RATIO"""
+sign may be misread, and so may every further look at it. Of 3,968 corners of decks in typefaces
+that the network never saw, none made its own kind a thousandth as likely as another"""
 NONE_SHARE: Final = 0.5
 """Share of the index's evidence that a find is a card, beside the finder's: they look at the same
 print. Chosen."""
