@@ -37,7 +37,6 @@ that the network never saw, none made its own kind a thousandth as likely as ano
 NONE_SHARE: Final = 0.5
 """Share of the index's evidence that a find is a card, beside the finder's: they look at the same
 print. Chosen."""
-LEAST_SIGN: Final = 1e-9  # probability that is added to each sign's, below what it is read to
 _COURTS: Final = tuple(RANKS.index(rank) for rank in "JQK")
 _BLACK: Final = tuple(SUITS.index(suit) for suit in "SC")
 SETTLED_P: Final = 0.9999  # chance of a kind of deck from which on it needs no further look; chosen
@@ -125,9 +124,7 @@ class DeckEvidence:
 NO_EVIDENCE: Final = DeckEvidence()
 
 
-def _is_card(
-    found_p: NDArray[np.float64], none_p: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _is_card(found_p: NDArray[np.float64], none_p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability that each find is a card, by its finder and by its reading."""
     not_found = (1 - found_p) / np.maximum(found_p, 1e-6)
     return np.asarray((1 - none_p) / (1 + not_found * none_p**NONE_SHARE), np.float64)
@@ -201,15 +198,15 @@ def _ranks(
     """Return the probability of each rank in a kind of deck, ``(N, 13)``.
 
     Its letters are read by their signs and the whole face; which number a number is, as in every
-    deck.
+    deck. A sign that it does not have was misread: the votes tell what stands there.
     """
-    read = np.zeros((len(votes), len(RANKS)))
+    voted = np.stack([votes[:, rank == RANK_OF].sum(1) for rank in range(len(RANKS))], axis=1)
+    read = LEAST_RATIO * voted + np.finfo(float).tiny
     for sign in np.flatnonzero(named >= 0):
-        read[:, named[sign]] = signs[:, sign]
-    ranks = np.exp(log_softmax(np.log(read + LEAST_SIGN) + faces))
+        read[:, named[sign]] += signs[:, sign]
+    ranks = np.exp(log_softmax(np.log(read) + faces))
     numbers = [RANKS.index(number) for number in NUMBERS]
-    voted = np.stack([votes[:, rank == RANK_OF].sum(1) for rank in numbers], axis=1)
-    share = voted / np.maximum(voted.sum(1, keepdims=True), 1e-12)
+    share = voted[:, numbers] / np.maximum(voted[:, numbers].sum(1, keepdims=True), 1e-12)
     ranks[:, numbers] = share * ranks[:, numbers].sum(1, keepdims=True)
     return ranks
 
