@@ -1,6 +1,7 @@
 """Pieces kept on disk, and the batches drawn from them."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("ultralytics", reason="the training extra is not installed")
 from models.errors import OperatorError
 from vision.corners import unbent
 from vision.training import decks, picture_store
+from vision.training.loop import Recipe, loader
 from vision.training.picture_store import (
     Drawn,
     PictureStore,
@@ -65,6 +67,14 @@ def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[PictureStore, Pieces]
     assert bool((first.patches == second.patches).all())
     other = next(iter(Drawn(corners, None, 16, 1, start=5)))
     assert not bool((first.patches == other.patches).all())
+
+
+def test_several_workers_share_one_stream_of_batches(kept: tuple[PictureStore, Pieces]) -> None:
+    drawn = Drawn(kept[1], None, 16, 1, start=4)
+    alone = islice(drawn, 5)
+    together = islice(loader(drawn, Recipe(workers=2)), 5)
+    for one, other in zip(alone, together, strict=True):
+        assert bool((one.patches == other.patches).all())
 
 
 @pytest.mark.parametrize("right_hand", [False, True])

@@ -41,7 +41,7 @@ def faces_of(*ranks: str, p: float = 0.999) -> NDArray[np.float64]:
     rows = np.full((len(ranks), len(RANKS)), (1 - p) / len(RANKS))
     for row, rank in zip(rows, ranks, strict=True):
         row[RANKS.index(rank)] = p
-    return np.log(rows)
+    return np.asarray(np.log(rows), np.float64)
 
 
 def called_after(
