@@ -327,9 +327,11 @@ class Cameras:
     def _lacked_long(self, card: _Card, seen: CardSighted) -> bool:
         """Tell whether a camera saw nothing there for so long that this is another card.
 
-        What the others saw until then may have been nothing.
+        What the others saw until then may have been nothing. Where none of them holds its face the
+        likeliest, as long as a camera lags is long enough.
         """
-        long = (seen.at or 0) - card.since > _LACKED_NS
+        unlike = seen.card is not None and seen.card not in card.likeliest.values()
+        long = (seen.at or 0) - card.since > (LAG_NS if unlike else _LACKED_NS)
         return long and self._would_have_seen(seen.source, card)
 
     def _watched(self, source: str, cell: tuple[int, int], since_ns: int) -> bool:

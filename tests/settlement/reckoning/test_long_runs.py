@@ -229,6 +229,13 @@ def test_a_mistake_that_three_cameras_saw_is_stated(seed: int, number: int, code
     assert f"due [('{code}', 1)], told [('{code}', 1)]" in line
 
 
+def test_a_card_is_not_what_one_camera_sighted_in_its_place_before() -> None:
+    """The overhead camera held a jack likely where the card of a double came 2.9 s later."""
+    film, eyes = LATEST_FILMS["hand"], (OVERHEAD, LEFT, RIGHT)
+    plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=film, eyes=eyes)
+    assert not of_round(18300354, 21, plan)
+
+
 def test_a_natural_turned_up_at_once_does_not_end_the_turn_of_a_spot_before_it() -> None:
     """Its hit, which no camera saw, is asked about beside the payment that it would explain."""
     film = LATEST_FILMS["hand"]

@@ -326,6 +326,15 @@ def test_a_card_that_a_camera_lacked_for_long_is_another_one(
     assert told.track == (("camera:b", 3) if is_another else ("camera:a", 2))
 
 
+def test_a_face_that_no_camera_holds_likely_is_another_card_sooner() -> None:
+    cameras = Cameras()
+    seen_by(cameras, ["camera:b"], 1, 1_000, x_mm=60.0, face="down", card=None, candidates={})
+    cameras.sighted(sighted("camera:a", 2, at=2_000, card=None, candidates={"JC": 0.58}))
+    at = 2_000 + 5 * SECOND // 2
+    told = only(cameras.sighted(sighted("camera:b", 3, at=at, card=Card("4C"))))
+    assert told.track == ("camera:b", 3)
+
+
 @pytest.mark.parametrize("by", ["its journal", "what it kept"])
 def test_a_table_that_starts_again_knows_where_each_camera_sees(by: str) -> None:
     before, cameras = Cameras(), Cameras()
