@@ -33,7 +33,8 @@ for decisions are called as with 0.99, and a foreign card at a table is in doubt
 LEAST_RATIO: Final = 1e-4
 """Likelihood. No single sign makes a kind of deck less likely than this, beside the likeliest: a
 sign may be misread, and so may every further look at it. Of 3,968 corners of decks in typefaces
-that the network never saw, none made its own kind a thousandth as likely as another"""
+that the network never saw, none made its own kind a thousandth as likely as another; a tenth of
+that is chosen"""
 NONE_SHARE: Final = 0.5
 """Share of the index's evidence that a find is a card, beside the finder's: they look at the same
 print. Chosen."""
