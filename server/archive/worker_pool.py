@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -216,9 +217,11 @@ def _together(
         places = [place / str(number) for number in range(len(sources))]
         job = partial(_spooled, work, write is not None)
         try:
-            for source, spool, reports in zip(
-                sources, places, pool.map(job, sources, places), strict=True
-            ):
+            # Not pool.map, which cancels what waits: the pool's own thread fails on a cancelled
+            # job where its processes are ended meanwhile, and prints that.
+            waiting = deque([pool.submit(job, *one) for one in zip(sources, places, strict=True)])
+            for source, spool in zip(sources, places, strict=True):
+                reports = waiting.popleft().result()
                 _unspooled(spool, write, text)
                 progress.done(source.size, sum(work.rounds(report.totals) for report in reports))
                 yield from reports
