@@ -11,7 +11,6 @@ import hashlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -211,8 +210,13 @@ def _score(rows: Sequence[Row], temperature: float) -> dict[str, float]:
 def main() -> None:
     """Render, train, calibrate, export, measure, describe."""
     options = _options()
-    recipe, start = Recipe(seed=options.seed, threads=options.threads), time.monotonic()
-    recipe = replace(recipe, workers=options.workers, reader_batch=options.batch)
+    start = time.monotonic()
+    recipe = Recipe(
+        seed=options.seed,
+        reader_batch=options.batch,
+        workers=options.workers,
+        threads=options.threads,
+    )
 
     def report(line: str) -> None:
         print(f"{time.monotonic() - start:7.1f} s  {line}", file=sys.stderr, flush=True)

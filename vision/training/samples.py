@@ -91,10 +91,7 @@ class Scenes(IterableDataset[Sample]):
 
 
 def own_numbers(start: int) -> Iterator[int]:
-    """Count from ``start`` on; among the workers of a loader each gets every so many-th number.
-
-    So that the workers share one stream of batches rather than each repeating all of it.
-    """
+    """Count from ``start`` on; a loader's workers take turns, so that none repeats a number."""
     info = get_worker_info()
     worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
     return count(start + worker, workers)
