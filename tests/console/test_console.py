@@ -312,6 +312,27 @@ def test_an_administrator_keeps_the_accounts(
         expect(keeper.page.get_by_role("navigation", name="Pages")).to_be_visible()
 
 
+def test_a_page_left_while_an_action_still_asks_is_no_failure(officer: Screen) -> None:
+    """What a click asked for is dropped with its page: no script fails there."""
+    officer.go("charts")
+    expect(officer.page.get_by_role("heading", name="Pace")).to_be_visible()
+    with officer.page.expect_request("**/api/series/pace*"):
+        officer.page.route("**/api/series/*", lambda _: None)
+        officer.page.get_by_label("Time").select_option("1")
+    officer.go("own")
+    expect(officer.page.get_by_label("Password now")).to_be_visible()
+    expect(officer.page.locator("#toast")).to_be_empty()
+
+
+def test_an_action_that_the_service_refuses_says_so(officer: Screen) -> None:
+    officer.go("charts")
+    expect(officer.page.get_by_role("heading", name="Pace")).to_be_visible()
+    problem = {"title": "Busy", "detail": "the charts are being rebuilt"}
+    officer.page.route("**/api/series/*", lambda route: route.fulfill(status=503, json=problem))
+    officer.page.get_by_label("Time").select_option("1")
+    expect(officer.page.get_by_text("the charts are being rebuilt.")).to_be_visible()
+
+
 def test_it_works_on_a_tablet(browser: Browser, at_work: House) -> None:
     with screen(browser, at_work, 820, 1180) as tablet:
         tablet.sign_in("pit")

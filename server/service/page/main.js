@@ -1,7 +1,7 @@
 // The console's frame: who is signed in, the bar above every page, and which page is shown.
 
 import { parseAddress } from "./address.js";
-import { ask, keepCsrf, post } from "./api.js";
+import { Refused, ask, keepCsrf, post } from "./api.js";
 import { drawBar, drawOffline } from "./bar.js";
 import { keepConnection, watchConnection } from "./connection.js";
 import { h, isTyping, put } from "./dom.js";
@@ -178,8 +178,12 @@ addEventListener("keydown", (event) => {
   event.stopImmediatePropagation();
   location.href = `/#/${page.path}`;
 }, { capture: true });
-addEventListener("unhandledrejection", ({ reason }) => {
-  if (reason?.name !== "AbortError") notify(reason?.message ?? String(reason), "bad");
+/** An action drops its requests with the page it began on, and shows what the service refuses; all else is a fault of a script. */
+addEventListener("unhandledrejection", (event) => {
+  const { reason } = event;
+  if (reason?.name === "AbortError") { event.preventDefault(); return; }
+  if (reason instanceof Refused) event.preventDefault();
+  notify(reason instanceof Refused ? `${reason.message}.` : String(reason?.message ?? reason), "bad");
 });
 setInterval(tick, 1000);
 keepConnection();
