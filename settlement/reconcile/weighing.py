@@ -171,15 +171,15 @@ class Weighing:
         Of a record in which one question alone stays open, a story other than the stated one
         may be as good as certain; empty where none is.
         """
+        likely = [[one for one in asked.rivals if _may_be_stated(one)] for asked in questions]
+        if not any(likely):
+            return {}
         counted = _out_of_shoe(record)
         answers = self._answers(record, questions, counted, most_open=1)
         if answers.count("open") != 1:
             return {}
         at = answers.index("open")
-        for rival in questions[at].rivals:
-            whole = all(len(facts) == 1 for facts in rival.instead.values())
-            if rival.odds < _STRONG or not whole:
-                continue
+        for rival in likely[at]:
             changed = {place: facts[0] for place, facts in rival.instead.items()}
             other = [changed.get(place, fact) for place, fact in enumerate(record)]
             seen = [*questions[:at], _against(rival, questions[at], record), *questions[at + 1 :]]
@@ -315,6 +315,11 @@ class Weighing:
             self._known.clear()
         self._known[key] = settled
         return settled
+
+
+def _may_be_stated(rival: Rival) -> bool:
+    """Return whether a story is likely enough to be stated, and has a fact for each fact."""
+    return rival.odds >= _STRONG and all(len(facts) == 1 for facts in rival.instead.values())
 
 
 def _stated(fact: AnyFact) -> object:
