@@ -63,9 +63,9 @@ def learn(
 ) -> None:
     """Learn a deck from pictures of every card and of the back, in any order.
 
-    Each card must be visible as a whole. Run the command again with more pictures until no card
-    is missing. Exit 0 when the deck is ready; exit 3 while cards are missing or the pictures
-    contradict each other.
+    Best, each card is visible as a whole; of cards that only fans show the indices are learnt. Run
+    the command again with more pictures until no card is missing. Exit 0 when the deck is ready;
+    exit 3 while cards are missing or the pictures contradict each other.
     """
     from server.commands.decks import run_learn
 

@@ -171,7 +171,13 @@ def _outline(deck: DeckProfile) -> dict[str, Any]:
         "lacking": [str(card) for card in deck.lacking],
         "backs": len(deck.backs),
         "four_indices": deck.four_indices,
+        "by_index_alone": [str(card) for card in _faceless(deck)],
     }
+
+
+def _faceless(deck: DeckProfile) -> list[Card]:
+    """Return the cards that were learnt from their index alone."""
+    return [card for card, faceless in zip(DECK, deck.faceless, strict=True) if faceless]
 
 
 def _as_json(learnt: Learnt, shown: int) -> dict[str, Any]:
@@ -191,6 +197,9 @@ def _print(learnt: Learnt, shown: int, learnt_decks: Library) -> None:
         lines.append(f"identified by elimination:  {' '.join(map(card_text, learnt.remained))}")
     if deck.lacking:
         lines.append(_lacking(deck.lacking))
+    if deck.faceless.any():
+        only = " ".join(map(card_text, _faceless(deck)))
+        lines.append(f"known by the index alone, show them whole too:  {only}")
     if not len(deck.backs):
         lines.append(
             "the back was not seen: add a picture of it, so that foreign backs are detected"

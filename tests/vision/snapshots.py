@@ -1,5 +1,6 @@
 """Photographs of one card of a deck at a time, as somebody takes them who shows it round."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import cv2
@@ -35,6 +36,42 @@ def snapshot(deck: Deck, card: Card | None, seed: int) -> NDArray[np.uint8]:
     blurred = cv2.GaussianBlur(picture * shade, (0, 0), rng.uniform(0.4, 1.0))
     noisy = blurred + rng.normal(0, 3, blurred.shape)
     return np.asarray(np.clip(noisy, 0, 255), np.uint8)
+
+
+FAN_SIZE = (960, 720)
+FANNED_DEG = 9.0
+"""Degrees between two cards of a fan."""
+
+
+def fan(deck: Deck, cards: Sequence[Card], seed: int) -> NDArray[np.uint8]:
+    """Photograph cards spread as one holds a hand: of all but the last one index is open."""
+    picture = cv2.resize(_cloth(seed % 5), FAN_SIZE)
+    for card, corners in zip(cards, fanned(deck, len(cards), seed), strict=True):
+        art = deck.faces[card]
+        warp = cv2.getPerspectiveTransform(_edges(art.shape[1], art.shape[0]), corners)
+        laid = cv2.warpPerspective(cv2.GaussianBlur(art, (0, 0), 0.8), warp, FAN_SIZE)
+        laid = np.asarray(laid, np.float32)
+        picture += laid[..., 3:] / np.float32(255) * (laid[..., :3] - picture)
+    noise = np.random.default_rng([seed, 13]).normal(0, 3, picture.shape)
+    noisy = cv2.GaussianBlur(picture, (0, 0), 0.6) + noise
+    return np.asarray(np.clip(noisy, 0, 255), np.uint8)
+
+
+def fanned(deck: Deck, count: int, seed: int) -> NDArray[np.float32]:
+    """Where the cards of a fan lie, ``(count, 4, 2)`` pixels, the last one on top."""
+    rng = np.random.default_rng([seed, 12])
+    height, width = deck.back.shape[:2]
+    scale = rng.uniform(0.65, 0.8) * 4 / PX_PER_MM
+    pivot = np.array([FAN_SIZE[0] / 2, FAN_SIZE[1] * 0.85]) + rng.uniform(-30, 30, 2)
+    first = -FANNED_DEG * (count - 1) / 2 + rng.uniform(-8, 8)
+    angles = np.deg2rad(first + FANNED_DEG * np.arange(count) + rng.normal(0, 0.7, count))
+    held = (_edges(width, height) - [width / 2, height * 0.95]) * scale
+    turns = [np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]) for a in angles]
+    return np.asarray([held @ turn + pivot for turn in turns], np.float32)
+
+
+def _edges(width: int, height: int) -> NDArray[np.float32]:
+    return np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32) - 0.5
 
 
 def aslant(deck: Deck, card: Card) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from models.cards import DECK, Card
 from models.errors import InputRefused, OperatorError, TechnicianError
 from tests.bench.decks import Told
-from tests.vision.snapshots import outline, snapshot
+from tests.vision.snapshots import fan, fanned, outline, snapshot
 from vision.change import Rect
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.learning import Learnt, Lesson
 from vision.decks.library import Library
 from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes, read_profile
@@ -30,9 +31,13 @@ Image = NDArray[np.uint8]
 
 @dataclass
 class ToldReader:
-    """Finds the one card of a snapshot where it lies, and reads it as told."""
+    """Finds the one card of a snapshot where it lies, and reads it as told.
+
+    ``off_mm``: how far from there an index puts it that this deck has elsewhere, right and down.
+    """
 
     confident_p: float = 0.98
+    off_mm: float = 0.0
     seed: int = 0
     face_up: bool = True
     row: NDArray[np.float32] = field(default_factory=lambda: np.zeros(52, np.float32))
@@ -51,6 +56,8 @@ class ToldReader:
         region: Rect | None = None,
     ) -> Sightings:
         corners = outline(load_deck(ONE), self.seed)[None]
+        across, down = corners[0, 1] - corners[0, 0], corners[0, 3] - corners[0, 0]
+        corners = corners + self.off_mm * (across / CARD_WIDTH_MM + down / CARD_HEIGHT_MM)
         return Sightings(corners, np.array([self.face_up]), np.ones(1, np.float32), self.row[None])
 
 
@@ -175,6 +182,88 @@ def test_one_bad_look_among_many_is_outvoted() -> None:
     learnt = lesson.lesson.learnt()
     assert learnt.finished
     assert learnt.profile.pictures[DECK.index(Card.FOUR_C)].startswith("4C")
+
+
+def test_two_like_looks_outvote_three_that_are_unlike_one_another() -> None:
+    lesson = Class()
+    lesson.show_all_but()
+    lesson.show(Card.FOUR_C, seed=60)
+    for number, card in enumerate((Card.KD, Card.SEVEN_H, Card.AS)):
+        lesson.show(card, {Card.FOUR_C: 0.995}, seed=70 + number)
+    learnt = lesson.lesson.learnt()
+    assert learnt.finished
+    assert learnt.profile.pictures[DECK.index(Card.FOUR_C)].startswith("4C")
+
+
+def fan_read(cards: Sequence[Card], seed: int) -> Sightings:
+    rows = np.zeros((len(cards), 52), np.float32)
+    for at, card in enumerate(cards):
+        rows[at, DECK.index(card)] = 0.995
+    corners = fanned(load_deck(ONE), len(cards), seed)
+    return Sightings(corners, np.ones(len(cards), bool), np.ones(len(cards), np.float32), rows)
+
+
+@cache
+def fans_learnt(times: int) -> Learnt:
+    """Learn a deck that is shown in fans of nine cards alone."""
+    lesson = Lesson.new(ToldReader(), "ours")
+    for seed in range(times):
+        for first in range(0, 52, 9):
+            cards = DECK[first : first + 9]
+            lesson._reader = Told(fan_read(cards, seed), 0.98)
+            lesson.show(f"fan-{seed}-{first}.jpg", fan(load_deck(ONE), cards, seed))
+    return lesson.learnt()
+
+
+def test_the_indices_of_a_deck_are_learnt_from_fans() -> None:
+    learnt = fans_learnt(2)
+    assert learnt.finished
+    assert learnt.profile.faceless.all()
+
+
+def test_an_index_that_one_fan_shows_is_not_enough() -> None:
+    learnt = fans_learnt(1)
+    assert not learnt.contradictions
+    assert len(learnt.profile.lacking) == 52
+
+
+def test_indices_alone_resolve_doubts_and_contradict_no_card_of_their_deck() -> None:
+    told = ToldReader()
+    reader = DeckReader(told, [fans_learnt(2).profile])
+    for card in (Card.NINE_S, Card.SIX_H, Card.JD):
+        other = DECK[(DECK.index(card) + 1) % 52]
+        told.tell(200 + seed_of(card), {card: 0.8, other: 0.2})
+        seen = reader.read(pictured(ONE, card, 200 + seed_of(card)), card_width_px=None)
+        assert DECK[int(seen.card_p[0].argmax())] is card
+        assert seen.card_p[0].max() > 0.9
+        assert seen.deck_fit is not None
+        assert seen.deck_fit[0] >= FOREIGN_FIT
+
+
+def test_a_card_shown_whole_takes_the_place_of_its_index_from_fans(tmp_path: Path) -> None:
+    keep(fans_learnt(2).profile, Library(tmp_path))
+    reader = ToldReader()
+    lesson = Lesson(reader, Library(tmp_path).open("ours"))
+    reader.tell(seed_of(Card.TD), {Card.TD: 0.995})
+    lesson.show("whole.jpg", pictured(ONE, Card.TD, seed_of(Card.TD)))
+    learnt = lesson.learnt()
+    assert learnt.finished
+    assert [DECK[at] for at in np.flatnonzero(~learnt.profile.faceless)] == [Card.TD]
+
+
+@pytest.mark.parametrize("off_mm", [-2.5, 2.5])
+def test_a_deck_with_indices_elsewhere_is_compared_where_they_are(off_mm: float) -> None:
+    """Its cards are placed askew by their indices; of a whole card the edges would tell."""
+    reader = ToldReader(off_mm=off_mm)
+    lesson = Class(reader)
+    for card in DECK:
+        lesson.show(card)
+    told = DeckReader(reader, [lesson.lesson.learnt().profile])
+    for card in (Card.NINE_S, Card.SIX_H, Card.JD):
+        reader.tell(200 + seed_of(card), {card: 0.995})
+        seen = told.read(pictured(ONE, card, 200 + seed_of(card)), card_width_px=150.0)
+        assert seen.deck_fit is not None
+        assert seen.deck_fit[0] > 0.9
 
 
 def test_what_was_learnt_is_kept_and_added_to(tmp_path: Path) -> None:

@@ -50,18 +50,31 @@ class Appearance:
         return Appearance(self.indices[at : at + 1], self.faces[at : at + 1])
 
 
-def appearance(picture: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Appearance:
-    """Rectify the cards at ``corners_px`` ``(N, 4, 2)`` of a BGR picture."""
+def appearance(
+    picture: NDArray[np.uint8],
+    corners_px: NDArray[np.float32],
+    faces_px: NDArray[np.float32] | None = None,
+) -> Appearance:
+    """Rectify cards of a BGR picture.
+
+    Args:
+        picture: ``(H, W, 3)``.
+        corners_px: ``(N, 4, 2)``, the outlines as their indices give them: each index is cut where
+            it is, wherever this deck has it.
+        faces_px: ``(N, 4, 2)``, the outlines that the whole faces are cut by; the same where it is
+            ``None``.
+    """
     count, right_hand = len(corners_px), np.array([False, False, True, True])
     indices = np.empty((count, CORNERS, INDEX_PX[1], INDEX_PX[0], 3), np.uint8)
     size = (FACE_PX[0] + 2 * RIM_PX, FACE_PX[1] + 2 * RIM_PX)
     faces = np.empty((count, 2, size[1], size[0], 3), np.uint8)
-    for at, quad in enumerate(corners_px):
+    outlines = corners_px if faces_px is None else faces_px
+    for at, (quad, outline) in enumerate(zip(corners_px, outlines, strict=True)):
         whole = _views(quad)
         onto = np.array([_beside(whole[k % 2], hand) for k, hand in enumerate(right_hand)])
         patches = cut_patches(picture, onto.astype(np.float32), right_hand, _STRAIGHT)[:, 0]
         indices[at] = [cv2.resize(p, INDEX_PX, interpolation=cv2.INTER_AREA) for p in patches]
-        faces[at] = [_face(picture, end, size) for end in whole]
+        faces[at] = [_face(picture, end, size) for end in _views(outline)]
     return Appearance(indices, faces)
 
 

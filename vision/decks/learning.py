@@ -1,8 +1,8 @@
-"""Learn a deck from unlabelled pictures: 52 photographs in any order, or a film.
+"""Learn a deck from unlabelled pictures: 52 photographs in any order, fans of cards, or a film.
 
 A certain reading names most cards. The look of a doubtful card and the cards still missing name the
-rest. Contradictions are reported, never resolved by a guess: a wrongly learnt deck would give
-confident errors from then on.
+rest. Of a card that never lies open as a whole the index is learnt. Contradictions are reported,
+never resolved by a guess: a wrongly learnt deck would give confident errors from then on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,11 +46,17 @@ _FINE_PX: Final = 127.0  # width of the pictures compared: two pixels a millimet
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One uncovered card in one picture: its reading ``(52,)`` and its appearance."""
+    """One card in one picture: its reading ``(52,)`` and its appearance.
+
+    ``whole``: whether it lies uncovered; else an index of it alone is open, and its face is blank.
+    ``learnt``: whether it is that of the profile learnt before.
+    """
 
     picture: str
     card_p: NDArray[np.float64]
     shown: Appearance
+    whole: bool = True
+    learnt: bool = False
 
     @property
     def card(self) -> int:
@@ -100,16 +106,23 @@ class Lesson:
     def show(self, picture: str, image: NDArray[np.uint8]) -> int:
         """Process one picture ``(H, W, 3)`` BGR; return the number of usable cards."""
         seen = self._reader.read(image, card_width_px=None)
-        whole = np.flatnonzero(uncovered(seen, (image.shape[1], image.shape[0])))
-        quads = [outlined(image, quad) for quad in seen.corners_px[whole]]
-        shown = appearance(image, np.array(quads, np.float32).reshape(-1, 4, 2))
-        for at, which in enumerate(whole):
+        size_px = (image.shape[1], image.shape[0])
+        whole = uncovered(seen, size_px)
+        sure = seen.card_p.max(1, initial=0.0) >= self._reader.confident_p
+        usable = np.flatnonzero(whole | (sure & (seen.found_p >= FOUND_P)))
+        found = seen.corners_px[usable]
+        quads = [
+            outlined(image, q) if one else q for q, one in zip(found, whole[usable], strict=True)
+        ]
+        shown = appearance(image, found, np.array(quads, np.float32).reshape(-1, 4, 2))
+        for at, which in enumerate(usable):
             if seen.face_up[which]:
-                row = seen.card_p[which].astype(np.float64)
-                self._looks.append(Look(picture, row, shown[at]))
+                row, alone = seen.card_p[which].astype(np.float64), bool(whole[which])
+                own = shown[at] if alone else index_alone(shown[at])
+                self._looks.append(Look(picture, row, own, alone))
             elif seen.found_p[which] >= BACK_P:
                 self._see_back(shown.faces[at])
-        return int(seen.face_up[whole].sum())
+        return int(seen.face_up[usable].sum())
 
     def learnt(self) -> Learnt:
         """Return the present result."""
@@ -133,11 +146,12 @@ class Lesson:
 
     def _name_doubtful(self, best: dict[int, Look]) -> None:
         """Name doubtful cards from the known ones, the most certain first, until none follows."""
-        waiting = [look for look in self._looks if look.card_p.max() < self._reader.confident_p]
+        least_p = self._reader.confident_p
+        waiting = [one for one in self._looks if one.whole and one.card_p.max() < least_p]
         while waiting and len(best) < len(DECK):
             chances = _inferred(waiting, best)
             at, card = (int(n) for n in np.unravel_index(chances.argmax(), chances.shape))
-            if chances[at, card] < self._reader.confident_p:
+            if chances[at, card] < least_p:
                 return
             look = waiting[at]
             waiting = [other for other in waiting if other is not look]
@@ -170,6 +184,13 @@ def uncovered(seen: Sightings, size_px: tuple[int, int]) -> NDArray[np.bool_]:
     return np.asarray(found & whole, np.bool_)
 
 
+def index_alone(shown: Appearance) -> Appearance:
+    """Return the appearance of a card by its surest index alone: a fan hides the rest."""
+    indices = np.zeros_like(shown.indices)
+    indices[:, 0] = shown.indices[:, 0]
+    return Appearance(indices, np.zeros_like(shown.faces))
+
+
 def _inside(quad: NDArray[np.float32], size_px: tuple[int, int]) -> bool:
     slack = 0.03 * float(np.linalg.norm(quad[2] - quad[0]))
     return bool((quad > -slack).all() and (quad < np.array(size_px) + slack).all())
@@ -179,14 +200,17 @@ def _known_looks(profile: DeckProfile) -> Iterator[Look]:
     for card in np.flatnonzero(profile.known):
         row = np.zeros(len(DECK))
         row[card] = 1.0
-        yield Look(profile.pictures[card], row, profile.cards[int(card)])
+        whole = not profile.faceless[card]
+        yield Look(profile.pictures[card], row, profile.cards[int(card)], whole, learnt=True)
 
 
 def _likeness(looks: Sequence[Look]) -> NDArray[np.float64]:
-    """Return the likeness of looks, ``(N, N)``: the mean of index and whole card."""
-    shown = _together(looks)
+    """Return the likeness of looks, ``(N, N)``: the mean of index and, of two whole cards, face."""
+    shown, whole = _together(looks), np.array([look.whole for look in looks])
     fits = fit(shown, Templates.of(shown, _FINE_PX))
-    mean = (fits.indices[:, :2].max(1) + fits.faces) / 2
+    index = fits.indices[:, :2].max(1)
+    both = whole[:, None] & whole[None, :]
+    mean = np.where(both, (index + fits.faces) / 2, index)
     return np.asarray(np.minimum(mean, mean.T), np.float64)
 
 
@@ -198,23 +222,27 @@ def _together(looks: Sequence[Look]) -> Appearance:
 
 
 def _representatives(sure: Sequence[Look]) -> tuple[dict[int, Look], tuple[str, ...]]:
-    """Choose for each card the look that is most like its others.
+    """Choose for each card the look that most others are like, of whole cards where there are any.
 
-    Where as many looks differ as agree, nobody can say which show this card: it is left out and
-    reported.
+    Where as many looks are like one another and unlike it, nobody can say which show this card: it
+    is left out, and reported where they show whole cards. A card that never lay open as a whole
+    takes two indices that are alike.
     """
     best: dict[int, Look] = {}
     contradictions: tuple[str, ...] = ()
     for card in sorted({look.card for look in sure}):
-        looks = [look for look in sure if look.card == card]
+        own = [look for look in sure if look.card == card]
+        looks = [look for look in own if look.whole] or own
         like = _likeness(looks)
-        middle = int(like.mean(1).argmax())
-        odd = np.flatnonzero(like[middle] < UNLIKE)
-        if 2 * len(odd) < len(looks):
-            best[card] = looks[middle]
-        else:
+        agree = like >= UNLIKE
+        middle = max(range(len(looks)), key=lambda at: (agree[at].sum(), like[at].mean()))
+        odd = np.flatnonzero(~agree[middle])
+        clear = agree[middle].sum() > agree[np.ix_(odd, odd)].sum(1).max(initial=0)
+        if looks[middle].whole and not clear:
             where = f"{looks[middle].picture} and {looks[odd[0]].picture}"
             contradictions += (f"{DECK[card]} was read in {where}, which look different",)
+        elif clear and (looks[middle].whole or looks[middle].learnt or agree[middle].sum() > 1):
+            best[card] = looks[middle]
     return best, contradictions
 
 
@@ -243,7 +271,13 @@ def _alike(best: dict[int, Look]) -> Iterator[tuple[int, int, str]]:
         return
     cards = sorted(best)
     like = _likeness([best[card] for card in cards])
-    bounds = np.array([[_most_alike(DECK[a], DECK[b]) for b in cards] for a in cards])
+    whole = {card: best[card].whole for card in cards}
+    bounds = np.array(
+        [
+            [_most_alike(DECK[a], DECK[b]) if whole[a] and whole[b] else TWINS_ALIKE for b in cards]
+            for a in cards
+        ]
+    )
     np.fill_diagonal(like, -1.0)
     nearest = like.argmax(1)
     for a, b in zip(*np.nonzero(np.triu(like > bounds)), strict=True):
@@ -282,5 +316,6 @@ def _four_indices(looks: Iterable[Look]) -> bool:
     fits = [
         float(right_hand_fits(look.shown, Templates.of(look.shown, _FINE_PX))[0, 0])
         for look in looks
+        if look.whole
     ]
     return bool(fits) and float(np.median(fits)) >= INDEX_THERE

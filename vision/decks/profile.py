@@ -51,7 +51,8 @@ class DeckProfile:
 
     Attributes:
         name: the deck's name in its library.
-        cards: 52 cards in the order of ``models.cards.DECK``; a lacking card is black.
+        cards: 52 cards in the order of ``models.cards.DECK``; a lacking card is black, and the face
+            of one that was learnt from its index alone.
         pictures: the picture each was learnt from; empty for a lacking one.
         backs: ``(B, 2, 48, 36, 3)`` uint8, every back seen, both ways up.
         four_indices: whether all four corners carry an index.
@@ -73,6 +74,11 @@ class DeckProfile:
     def known(self) -> NDArray[np.bool_]:
         """Which cards were learnt, ``(52,)``."""
         return np.array([bool(picture) for picture in self.pictures])
+
+    @property
+    def faceless(self) -> NDArray[np.bool_]:
+        """Which cards were learnt from their index alone, ``(52,)``; their faces are black."""
+        return self.known & ~self.cards.faces.any((1, 2, 3, 4))
 
     @property
     def lacking(self) -> tuple[Card, ...]:

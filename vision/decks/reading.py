@@ -11,7 +11,15 @@ from vision.change import Rect
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.appearance import appearance
 from vision.decks.cover import open_cards, open_corners
-from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whole_fits
+from vision.decks.matching import (
+    COVERED_FIT,
+    CardFits,
+    Fits,
+    Templates,
+    evidence,
+    fit,
+    whole_fits,
+)
 from vision.decks.outline import outlined
 from vision.decks.profile import DeckProfile
 from vision.sightings import CardReader, Sightings, for_session, in_languages
@@ -86,7 +94,7 @@ class DeckReader:
             quads = _on_edges(image, quads, whole & seen.face_up)
         card_p = seen.card_p.copy()
         if len(up):
-            all_fits = [deck.fits(image, quads[up]) for deck in self._decks]
+            all_fits = [deck.fits(image, seen.corners_px[up], quads[up]) for deck in self._decks]
             fits = [one.where_open(corners[up], whole[up], FOREIGN_FIT) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
             carrying = max(one.indices.shape[1] for one in all_fits)
@@ -137,13 +145,25 @@ class LearntDeck:
         self._profile = profile
         self._templates: dict[int, Templates] = {}
 
-    def fits(self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> CardFits:
-        """Fit the faces at ``corners_px`` ``(N, 4, 2)`` to the deck's 52."""
-        shown = appearance(image, corners_px)
+    def fits(
+        self,
+        image: NDArray[np.uint8],
+        corners_px: NDArray[np.float32],
+        faces_px: NDArray[np.float32],
+    ) -> CardFits:
+        """Fit cards to the deck's 52: their indices at ``corners_px``, their faces at ``faces_px``.
+
+        Both are outlines ``(N, 4, 2)``. While a card of the deck is known by its index alone, no
+        face counts: the others' would.
+        """
+        shown = appearance(image, corners_px, faces_px)
         each = [fit(shown[at], self._seen_at(quad)) for at, quad in enumerate(corners_px)]
         indices = np.concatenate([one.indices for one in each])
+        faces = np.concatenate([one.faces for one in each])
+        if self._profile.faceless.any():
+            faces = np.full_like(faces, COVERED_FIT)
         counting = 4 if self._profile.four_indices else 2
-        return CardFits(indices[:, :counting], np.concatenate([one.faces for one in each]))
+        return CardFits(indices[:, :counting], faces)
 
     def back_fits(self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Fits:
         """Return the fit of the backs at ``corners_px`` to the deck's, ``(N,)``; 1 for no backs."""

@@ -6,9 +6,9 @@ from pathlib import Path
 import cv2
 import pytest
 
-from models.cards import DECK
+from models.cards import DECK, Card
 from server.cli.app import run
-from tests.vision.snapshots import snapshot
+from tests.vision.snapshots import fan, snapshot
 from vision.scenes.decks import load_deck
 
 CARDS = ("AS", "7D", "KH", "TC")
@@ -40,6 +40,22 @@ def test_what_is_still_missing_is_listed(library: Path, capsys: pytest.CaptureFi
     (deck,) = printed(capsys)
     assert deck["lacking"] == [str(card) for card in DECK if str(card) not in CARDS]
     assert (deck["backs"], deck["four_indices"], deck["sound"]) == (1, False, False)
+
+
+def test_fans_teach_the_indices_and_the_cards_to_show_whole_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deck, cards = load_deck("casino-jumbo"), [c for c in DECK if str(c) in CARDS]
+    for seed in range(2):
+        cv2.imwrite(str(tmp_path / f"fan-{seed}.jpg"), fan(deck, [Card.FIVE_D, *cards], seed))
+    learn = ["decks", "learn", "jumbo", *map(str, tmp_path.iterdir()), "--library", str(tmp_path)]
+    assert run([*learn, "--json"]) == 3
+    (learnt,) = printed(capsys)
+    by_index = learnt["by_index_alone"]
+    assert isinstance(by_index, list)
+    assert {"AS"} <= set(by_index) <= {"5D", *CARDS}
+    assert run(learn) == 3
+    assert "known by the index alone, show them whole too" in capsys.readouterr().out
 
 
 def test_each_card_names_the_picture_it_was_learnt_from(
