@@ -94,7 +94,7 @@ class DeckEvidence:
         """
         seen = dict(self.signs)
         black = votes[:, :52][:, np.isin(SUIT_OF, _BLACK)].sum(1) > votes[:, :52].sum(1) / 2
-        real = _is_card(found_p, votes[:, 52])
+        real = _is_card(found_p, _none(votes, signs))
         for row, is_black, is_card in zip(signs, black, real, strict=True):
             which, sure = (int(row.argmax()), bool(is_black)), float(row.max() * is_card)
             if which[0] != NO_SIGN and sure > (seen[which][0] if which in seen else 0.0):
@@ -129,6 +129,16 @@ def _is_card(found_p: NDArray[np.float64], none_p: NDArray[np.float64]) -> NDArr
     """Return the probability that each find is a card, by its finder and by its reading."""
     not_found = (1 - found_p) / np.maximum(found_p, 1e-6)
     return np.asarray((1 - none_p) / (1 + not_found * none_p**NONE_SHARE), np.float64)
+
+
+def _none(votes: Chances, signs: Chances) -> NDArray[np.float64]:
+    """Return the probability that no card's corner stands there, ``(N,)``.
+
+    The index's reading knows no foreign letters and takes some for none; the network of signs knows
+    them. Both look at the same print: of the two their geometric mean counts, where a sign is seen.
+    """
+    none, no_sign = votes[:, 52], signs[:, NO_SIGN]
+    return np.asarray(np.where(no_sign < none, np.sqrt(none * no_sign), none), np.float64)
 
 
 def _likely(signs: NDArray[np.float64], is_card: float) -> NDArray[np.float64]:
@@ -169,10 +179,11 @@ def by_language(
     """
     every = kinds[0] * votes
     suits, alike = _suits(votes[:, :52]), _courts_alike(faces)
+    none = _none(votes, signs)[:, None]
     for at in np.flatnonzero(kinds[1:] > 0) + 1:
         ranks = _ranks(votes[:, :52], signs, alike, NAMED[at])
-        shown = ranks[:, RANK_OF] * suits[:, SUIT_OF] * (1 - votes[:, 52:])
-        every = every + kinds[at] * np.hstack([shown, votes[:, 52:]])
+        shown = ranks[:, RANK_OF] * suits[:, SUIT_OF] * (1 - none)
+        every = every + kinds[at] * np.hstack([shown, none])
     return np.asarray(every, np.float64)
 
 

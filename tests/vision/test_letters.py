@@ -66,6 +66,30 @@ def test_an_english_deck_is_read_as_before() -> None:
     assert evidence.kinds[0] > SURE
 
 
+def test_a_letter_that_the_index_takes_for_none_is_still_a_cards() -> None:
+    """The reading of indices knows no foreign letters; the network of signs does."""
+    votes = votes_for("KC", "QD", "8H", p=0.9)
+    votes[:, :52] *= 0.999 / votes[:, :52].sum(1, keepdims=True)
+    votes[:, 52] = 0.001
+    votes[0] *= 0.94 / votes[0].sum()
+    votes[0, 52] = 0.06
+    signs = signs_of("B", "D", "8", p=0.99999)
+    known = DeckEvidence(frozenset({"german"}))
+    rows = by_language(votes, signs, np.zeros((3, len(RANKS))), known.kinds)
+    assert rows[0, 52] < 0.002
+    after = NO_EVIDENCE.with_cards(signs, votes, np.full(3, 0.7))
+    assert after.kinds[0] < 0.005
+
+
+def test_what_no_network_takes_for_a_letter_stays_none() -> None:
+    votes = votes_for("KC")
+    votes[0, :52], votes[0, 52] = votes[0, :52] * 0.1, 0.9
+    signs = signs_of("B", p=0.05)
+    known = DeckEvidence(frozenset({"german"}))
+    rows = by_language(votes / votes.sum(), signs, np.zeros((1, len(RANKS))), known.kinds)
+    assert rows[0, 52] > 0.85
+
+
 def test_numbers_alone_are_called_whatever_the_language() -> None:
     votes = votes_for("8D", "3S")
     assert called_after(NO_EVIDENCE, signs_of("8", "3"), votes)[0] == ["8D", "3S"]
