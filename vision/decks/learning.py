@@ -117,9 +117,9 @@ class Lesson:
         shown = appearance(image, found, np.array(quads, np.float32).reshape(-1, 4, 2))
         for at, which in enumerate(usable):
             if seen.face_up[which]:
-                row, alone = seen.card_p[which].astype(np.float64), bool(whole[which])
-                own = shown[at] if alone else index_alone(shown[at])
-                self._looks.append(Look(picture, row, own, alone))
+                row, is_whole = seen.card_p[which].astype(np.float64), bool(whole[which])
+                own = shown[at] if is_whole else index_alone(shown[at])
+                self._looks.append(Look(picture, row, own, is_whole))
             elif seen.found_p[which] >= BACK_P:
                 self._see_back(shown.faces[at])
         return int(seen.face_up[usable].sum())

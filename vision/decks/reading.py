@@ -143,6 +143,7 @@ class LearntDeck:
 
     def __init__(self, profile: DeckProfile) -> None:
         self._profile = profile
+        self._knows_faces = not profile.faceless.any()
         self._templates: dict[int, Templates] = {}
 
     def fits(
@@ -160,7 +161,7 @@ class LearntDeck:
         each = [fit(shown[at], self._seen_at(quad)) for at, quad in enumerate(corners_px)]
         indices = np.concatenate([one.indices for one in each])
         faces = np.concatenate([one.faces for one in each])
-        if self._profile.faceless.any():
+        if not self._knows_faces:
             faces = np.full_like(faces, COVERED_FIT)
         counting = 4 if self._profile.four_indices else 2
         return CardFits(indices[:, :counting], faces)
