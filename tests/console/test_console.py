@@ -330,7 +330,8 @@ def test_an_action_that_the_service_refuses_says_so(officer: Screen) -> None:
     problem = {"title": "Busy", "detail": "the charts are being rebuilt"}
     officer.page.route("**/api/series/*", lambda route: route.fulfill(status=503, json=problem))
     officer.page.get_by_label("Time").select_option("1")
-    expect(officer.page.get_by_text("the charts are being rebuilt.")).to_be_visible()
+    expect(officer.page.get_by_text("The charts are being rebuilt.")).to_be_visible()
+    expect(officer.page.get_by_label("Time")).to_have_value("")
 
 
 def test_it_works_on_a_tablet(browser: Browser, at_work: House) -> None:

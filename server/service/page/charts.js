@@ -3,7 +3,7 @@
 import { ask, query } from "./api.js";
 import { chart } from "./chart.js";
 import { h, put } from "./dom.js";
-import { select } from "./rounds.js";
+import { filterBy, select } from "./rounds.js";
 import { houseShifts, houseZone, shortDayOf } from "./house.js";
 import { clock, counted, spoken } from "./words.js";
 
@@ -21,7 +21,7 @@ export async function showCharts(/** @type {PageContext} */ { main, may }, /** @
   const tables = [...new Set(sessions.map((/** @type {Answer} */ one) => one.table).filter(Boolean))].sort();
   /** @type {Answer} */
   const page = { table: "", days: "", piece: "", may, sessions, place: h("div", { class: "charts" }), signal };
-  const change = (/** @type {string} */ name) => (/** @type {string} */ value) => { page[name] = value; return draw(page); };
+  const change = (/** @type {string} */ name) => (/** @type {string} */ value) => filterBy(page, { [name]: value }, draw);
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Charts"),
       h("div", { class: "filters" },

@@ -15,7 +15,7 @@ import { showRounds } from "./rounds.js";
 import { showRulebook } from "./rulebook.js";
 import { showOwn, showSignIn } from "./sign_in.js";
 import { showTable } from "./table.js";
-import { amountsOf, clock } from "./words.js";
+import { amountsOf, capitalised, clock } from "./words.js";
 
 /** @type {PageOfConsole[]} */
 const PAGES = [
@@ -126,7 +126,7 @@ async function shown(/** @type {PageOfConsole} */ page, /** @type {string[]} */ 
 const REFUSED = { 0: "Not shown yet", 403: "Not shown", 404: "Not found" };
 
 function failed(/** @type {string[]} */ rest, /** @type {Answer} */ { status, message }) {
-  const text = `${message[0].toUpperCase()}${message.slice(1)}.`;
+  const text = `${capitalised(message)}.`;
   if (status === 0) return refusal(REFUSED[0], "The service cannot be reached. This page opens as soon as it answers.");
   return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Requested: ${rest.join(", ")}.` : text);
 }
@@ -183,7 +183,7 @@ addEventListener("unhandledrejection", (event) => {
   const { reason } = event;
   if (reason?.name === "AbortError") { event.preventDefault(); return; }
   if (reason instanceof Refused) event.preventDefault();
-  notify(reason instanceof Refused ? `${reason.message}.` : String(reason?.message ?? reason), "bad");
+  notify(reason instanceof Refused ? `${capitalised(reason.message)}.` : String(reason?.message ?? reason), "bad");
 });
 setInterval(tick, 1000);
 keepConnection();

@@ -5,7 +5,7 @@ import { checkConnection } from "./connection.js";
 import { approvalPath, decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
-import { select } from "./rounds.js";
+import { filterBy, select } from "./rounds.js";
 import { clauses, item as itemNote, mistake, reports } from "./findings.js";
 import { accountList, showAccounts } from "./stories.js";
 import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
@@ -30,8 +30,8 @@ export async function showQueue(/** @type {PageContext} */ { main, me, may, rest
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Incidents"),
       h("div", { class: "filters" },
-        select("State", STATES, (one) => NAMES[one], "", (state) => again(page, { state })),
-        select("Table", ["", ...tables], (one) => one || "Every table", "", (table) => again(page, { table })))),
+        select("State", STATES, (one) => NAMES[one], "", (state) => filterBy(page, { state }, load)),
+        select("Table", ["", ...tables], (one) => one || "Every table", "", (table) => filterBy(page, { table }, load)))),
     h("div", { class: "queue-page" }, h("div", { class: "panel queue-place" }, page.list), page.detail));
   await load(page);
   if (page.chosen === null && page.rows.length) page.chosen = page.rows[0].id;
@@ -39,11 +39,6 @@ export async function showQueue(/** @type {PageContext} */ { main, me, may, rest
   await open(page);
   addEventListener("keydown", (event) => onKey(page, event), { signal });
   watch(page, onLeave, onReturn, signal);
-}
-
-async function again(/** @type {Answer} */ page, /** @type {Record<string, string>} */ change) {
-  Object.assign(page, change);
-  await load(page);
 }
 
 async function load(/** @type {Answer} */ page) {

@@ -24,7 +24,7 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
     more.hidden = page.next === null;
   };
   more.addEventListener("click", load);
-  const again = (/** @type {Answer} */ changed) => { Object.assign(asked, changed, { cursor: null }); return load(); };
+  const again = (/** @type {Answer} */ changed) => filterBy(asked, { ...changed, cursor: null }, load);
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(table, found)),
     found,
@@ -51,9 +51,32 @@ const filters = (/** @type {string[]} */ tables, /** @type {Answer} */ asked, /*
 
 export function select(/** @type {string} */ name, /** @type {string[]} */ values, /** @type {(value: string) => string} */ label, /** @type {string} */ chosen, /** @type {(value: string) => unknown} */ change) {
   const id = `choose-${name.toLowerCase().replaceAll(" ", "-")}`;
+  let shown = chosen;
   return h("div", { class: "field inline" }, h("label", { for: id }, name),
-    h("select", { id, onchange: (/** @type {Answer} */ event) => change(event.target.value) },
-      values.map((one) => h("option", { value: one, selected: one === chosen }, label(one)))));
+    h("select", {
+      id,
+      async onchange(/** @type {Answer} */ { target }) {
+        try {
+          await change(target.value);
+          shown = target.value;
+        } catch (fault) {
+          target.value = shown;
+          throw fault;
+        }
+      },
+    }, values.map((one) => h("option", { value: one, selected: one === chosen }, label(one)))));
+}
+
+/** Load a page with another choice; what cannot be loaded is not chosen. */
+export async function filterBy(/** @type {Answer} */ page, /** @type {Answer} */ choice, /** @type {(page: Answer) => Promise<void>} */ load) {
+  const before = Object.fromEntries(Object.keys(choice).map((name) => [name, page[name]]));
+  Object.assign(page, choice);
+  try {
+    await load(page);
+  } catch (fault) {
+    Object.assign(page, before);
+    throw fault;
+  }
 }
 
 /** "BJ-07 at 21:14": read by the service, in the house's zone. */

@@ -2,6 +2,7 @@
 
 import { keepCsrf, post } from "./api.js";
 import { h, put } from "./dom.js";
+import { capitalised } from "./words.js";
 
 const field = (/** @type {string} */ label, /** @type {Record<string, any>} */ attributes, /** @type {string | null} */ hint = null) => {
   const id = `field-${attributes.name}`;
@@ -34,7 +35,7 @@ export function form(/** @type {string} */ name, /** @type {Child[]} */ fields, 
 }
 
 function worded(/** @type {Answer} */ refused) {
-  const text = refused.message[0].toUpperCase() + refused.message.slice(1);
+  const text = capitalised(refused.message);
   if (refused.status !== 429 || !refused.retryAfter) return `${text}.`;
   return `${text}: try again in ${Math.ceil(refused.retryAfter / 60)} min.`;
 }

@@ -53,11 +53,11 @@ export function cardName(/** @type {Card} */ card) {
   return card[1] in SUIT_NAMES ? `${name} of ${SUIT_NAMES[card[1]]}` : name;
 }
 
+/** Begin a sentence with a capital letter. */
+export const capitalised = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1);
+
 /** Write a code of the journal as words: `dealer_hit_hard_17`. */
-export const spoken = (/** @type {string} */ code) => {
-  const words = code.replaceAll("_", " ");
-  return words[0].toUpperCase() + words.slice(1);
-};
+export const spoken = (/** @type {string} */ code) => capitalised(code.replaceAll("_", " "));
 
 const date = (/** @type {number} */ at) => new Date(at / 1e6);
 
@@ -151,10 +151,8 @@ const SENTENCES = {
 };
 
 /** Describe an event in a line. */
-export const sentenceOf = (/** @type {TableEvent} */ event) => {
-  const line = (SENTENCES[event.type] ?? ((e) => spoken(e.type)))(event);
-  return line[0].toUpperCase() + line.slice(1);
-};
+export const sentenceOf = (/** @type {TableEvent} */ event) =>
+  capitalised((SENTENCES[event.type] ?? ((e) => spoken(e.type)))(event));
 
 /** @type {Record<string, string>} */
 const KINDS = {
