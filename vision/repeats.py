@@ -48,11 +48,6 @@ class Repeats:
             return MOST_STILL
         return min(MOST_STILL, max(_LEAST_STILL, ceil(log(_RUN_P) / log(share))))
 
-    @property
-    def early(self) -> bool:
-        """Whether the last picture is taken for new though only few before it were as still."""
-        return self.still <= self._still < MOST_STILL
-
     def possible(self, change: float) -> bool:
         """Take the next picture; return whether it may repeat an earlier one.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from models.events import Face
 from vision.backdrop import Print
+from vision.backs import BARE_HEAT
 from vision.evidence import Evidence, agreement
 from vision.felt import Pose, mean_pose
 
@@ -49,6 +50,10 @@ _SQUARED_NS: Final = 500_000_000  # cards squared up into a pile leave within th
 _SAME_FACE: Final = 0.8  # agreement from which two readings are one face
 _OTHER_FACE: Final = 0.05  # agreement up to which they are two
 _SURE: Final = 0.9  # chance from which a reading can contradict
+_FAINT_NS: Final = 1_000_000_000
+"""A faint back counts at last once it has lain so long. Hands that rested upon cards, of which the
+finder took a finger for the strip of a back, stayed up to 0.8 s (filmed sessions 9127, 9128)."""
+_CAME_WITH_NS: Final = 500_000_000  # so near in time, two cards came to lie there together
 _OVERLAP_MM: Final = 109.0  # a card's diagonal: no farther card reaches into this one's outline
 _NOTHING_NEW: Final = 0.94
 """Share of an outline that looks as before where no card came to lie. Of the faces that came in 23
@@ -155,6 +160,8 @@ class Tracker:
         self._lying: list[Track] = []
         self._lifted: list[Track] = []
         self._last = 0
+        self.unsettled: tuple[Pose, ...] = ()
+        """Where the last look found what does not count before it has lain there longer."""
 
     @property
     def lying(self) -> tuple[Track, ...]:
@@ -173,6 +180,9 @@ class Tracker:
         fresh = [s for s in fresh if not self._is_print(s, view)]
         fresh = self._moved(fresh, view, changes)
         fresh = self._turned(missed, fresh, view, changes)
+        unsettled = [s for s in fresh if _is_faint(s) and not self._counts(s, fresh, view.at_ns)]
+        self.unsettled = tuple([seen.pose for seen in unsettled])
+        fresh = [s for s in fresh if all(s is not seen for seen in unsettled)]
         changes += [self._new(seen, view.at_ns) for seen in fresh]
         for track in self._lying:
             if track.print is None and track.seen_ns == view.at_ns and _is_certain(track):
@@ -342,9 +352,19 @@ class Tracker:
         prints = [
             track.print
             for track in (*self._lying, *self._lifted)
-            if track.print is not None and track.pose.distance_mm(seen.pose) < _OVERLAP_MM
+            if track.print is not None and _reaches(track, seen)
         ]
         return bool(prints) and view.explained(seen.pose, prints) >= _NOTHING_NEW
+
+    def _counts(self, faint: Seen, fresh: Sequence[Seen], now_ns: int) -> bool:
+        """Return whether a faint back is a card: it came with the one on it, or lies there long.
+
+        The finger of a hand that rests upon cards looks like the strip of another one.
+        """
+        came_ns = [track.at_ns for track in self._lying if _reaches(track, faint)]
+        came_ns += [seen.at_ns for seen in fresh if not _is_faint(seen) and _reaches(seen, faint)]
+        together = any(abs(at_ns - faint.at_ns) <= _CAME_WITH_NS for at_ns in came_ns)
+        return together or now_ns - faint.at_ns >= _FAINT_NS
 
     def _lies_beneath(self, track: Track, seen: Seen, view: View) -> bool:
         others = [other.pose for other in self._lying if other is not track]
@@ -378,8 +398,18 @@ def _other_end(one: Seen, other: Seen) -> bool:
     return apart <= _SAME_DEG and one.pose.distance_mm(other.pose) <= _ENDS_MM and _like(one, other)
 
 
+def _is_faint(seen: Seen) -> bool:
+    """Return whether a find may be a strip of a back beneath another card, or a finger upon it."""
+    return seen.face == "down" and seen.found_p < BARE_HEAT
+
+
 def _is_certain(track: Track) -> bool:
     return track.face == "up" and float(track.evidence.card_p.max()) >= _SURE
+
+
+def _reaches(one: Seen | Track, other: Seen) -> bool:
+    """Return whether one card can cover some of another."""
+    return one.pose.distance_mm(other.pose) < _OVERLAP_MM
 
 
 def _same_place(one: Seen | Track, other: Seen) -> bool:

@@ -20,7 +20,6 @@ from models.events import (
 from models.layout import TableLayout, inside
 from models.session import CameraPose, ReferencePoint
 from vision.backdrop import Backdrop
-from vision.backs import BARE_HEAT
 from vision.change import ChangeDetector, Grid, Mask, Rect, portion, regions
 from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
@@ -136,8 +135,7 @@ class Watcher:
         self.spent.health_ns += self._stopwatch_ns() - started
         if not eye.health.trusted or not self._follow(eye, frame):
             return self._reports(faults, frame)
-        eye.waits &= eye.repeats.early
-        changes = self._look(eye, frame) if eye.detector.due.any() and not eye.waits else ()
+        changes = self._look(eye, frame) if eye.detector.due.any() else ()
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
         news = self._reports(faults, frame) + eye.observer.report(changes, frame.index)
@@ -207,9 +205,6 @@ class Watcher:
         read = self._stopwatch_ns()
         view = FeltView(self.felt, eye.detector, eye.backdrop, rects, frame.at_ns)
         seen = [one for sightings in found for one in self._believed(sightings, view)]
-        if eye.repeats.early and any(_is_faint(one) for one in seen):
-            eye.waits = True
-            return ()
         changes = self._tracker.look(seen, view)
         cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
         eye.backdrop.learn(cards, frame.at_ns)
@@ -233,6 +228,8 @@ class Watcher:
         for track in self._tracker.lying:
             if self._read_in_doubt(track) or (foreign(track) and track.looks < FOREIGN_LOOKS):
                 where |= view.blocks(track.pose)
+        for pose in self._tracker.unsettled:
+            where |= view.blocks(pose)
         return np.asarray(where, np.bool_)
 
     def _read_in_doubt(self, track: Track) -> bool:
@@ -279,11 +276,6 @@ class Watcher:
                 )
 
 
-def _is_faint(seen: Seen) -> bool:
-    """Return whether a back may be the finger of a hand that holds still above cards."""
-    return seen.face == "down" and seen.found_p < BARE_HEAT
-
-
 @dataclass(slots=True)
 class _Eye:
     """What hangs on the size of the picture, known with the first frame."""
@@ -295,7 +287,5 @@ class _Eye:
     backdrop: Backdrop
     ground: Mask
     observer: Observer
-    waits: bool = False
-    """Whether nothing is looked at until more pictures in a row were still."""
     covered: str | None = None
     """Where something other than cards lay on a card zone at the last look."""

@@ -55,6 +55,10 @@ def back(x: float, y: float, at_s: float = 0.0) -> Seen:
     return Seen(Pose(x, y, 0.0), "down", 0.95, np.zeros(52), round(at_s * S))
 
 
+def strip(x: float, y: float, at_s: float) -> Seen:
+    return replace(back(x, y, at_s), found_p=0.35)
+
+
 def kinds_of(changes: Sequence[Change]) -> list[tuple[str, int]]:
     return [(change.kind, change.track.number) for change in changes]
 
@@ -358,3 +362,21 @@ def test_a_card_taken_while_its_hand_is_laid_apart_is_gone() -> None:
     moved = tracker.look([up("8C", 90, 0, at_s=2.9)], at(3, bare=[eight, other]))
     assert kinds_of(moved) == [("moved", 2)]
     assert kinds_of(tracker.advance(round(4.1 * S))) == [("gone", 1)]
+
+
+def test_the_strip_of_a_back_counts_at_once_with_the_card_that_came_with_it() -> None:
+    """Two cards that were laid down together and turned up 2 s later (filmed session 9124)."""
+    tracker = Tracker()
+    found = tracker.look([back(0, 0, at_s=0.8), strip(20, 8, at_s=0.9)], at(1))
+    assert kinds_of(found) == [("new", 1), ("new", 2)]
+    assert tracker.unsettled == ()
+
+
+def test_a_finger_upon_cards_is_no_back_before_it_lies_there_long() -> None:
+    """The finder took a finger that rested upon a hand's backs for one (filmed session 9127)."""
+    tracker, lying, finger = Tracker(), back(0, 0, at_s=0.8), strip(20, 8, at_s=3)
+    tracker.look([lying], at(1))
+    assert kinds_of(tracker.look([lying, finger], at(3.7))) == [("read", 1)]
+    assert tracker.unsettled == (finger.pose,), "it is to be looked at again"
+    assert kinds_of(tracker.look([lying, finger], at(4.2))) == [("new", 2), ("read", 1)]
+    assert tracker.unsettled == ()
