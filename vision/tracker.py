@@ -51,8 +51,9 @@ _SAME_FACE: Final = 0.8  # agreement from which two readings are one face
 _OTHER_FACE: Final = 0.05  # agreement up to which they are two
 _SURE: Final = 0.9  # chance from which a reading can contradict
 _FAINT_NS: Final = 1_000_000_000
-"""A faint back counts at last once it has lain so long. Hands that rested upon cards, of which the
-finder took a finger for the strip of a back, stayed up to 0.8 s (filmed sessions 9127, 9128)."""
+"""A faint find counts at last once it has lain so long. Hands that rested upon cards, of which the
+finder took a finger for the strip of a back, stayed up to 0.8 s (filmed sessions 9127, 9128), a
+sleeve that was read as a ten 0.8 s (9124)."""
 _CAME_WITH_NS: Final = 500_000_000  # so near in time, two cards came to lie there together
 _OVERLAP_MM: Final = 109.0  # a card's diagonal: no farther card reaches into this one's outline
 _NOTHING_NEW: Final = 0.94
@@ -357,7 +358,7 @@ class Tracker:
         return bool(prints) and view.explained(seen.pose, prints) >= _NOTHING_NEW
 
     def _counts(self, faint: Seen, fresh: Sequence[Seen], now_ns: int) -> bool:
-        """Return whether a faint back is a card: it came with the one on it, or lies there long.
+        """Return whether a faint find is a card: it came with the one on it, or lies there long.
 
         The finger of a hand that rests upon cards looks like the strip of another one.
         """
@@ -399,8 +400,12 @@ def _other_end(one: Seen, other: Seen) -> bool:
 
 
 def _is_faint(seen: Seen) -> bool:
-    """Return whether a find may be a strip of a back beneath another card, or a finger upon it."""
-    return seen.face == "down" and seen.found_p < BARE_HEAT
+    """Return whether a find may be a strip of a card beneath another one, a finger or a sleeve.
+
+    A face that is read surely is none of these.
+    """
+    read = seen.face == "up" and float(seen.card_p.max()) >= _SURE
+    return seen.found_p < BARE_HEAT and not read
 
 
 def _is_certain(track: Track) -> bool:
