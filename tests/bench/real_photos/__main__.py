@@ -1,7 +1,8 @@
 """``python -m tests.bench.real_photos [FOLDER]``: read the photographs, print the figures.
 
 ``--training`` reads the training photographs, and apart from the others those of them that are held
-out for decisions: no network learns from them. The test photographs are for measuring alone.
+out for decisions: no network learns from them. The test photographs are for measuring alone;
+``--half`` reads them at half their size, scale unknown.
 The photographs are not part of the project; without them this says so and ends.
 """
 
@@ -91,11 +92,19 @@ class Tally:
 
 
 def tally_set(
-    reader: Reader, folder: Path, card_px: float | None, held_out: bool | None = None
+    reader: Reader,
+    folder: Path,
+    card_px: float | None,
+    held_out: bool | None = None,
+    scale: float = 1.0,
 ) -> Tally:
-    """Read every photograph of a set, or only those held out, or only the others."""
+    """Read every photograph of a set, or only those held out, or only the others.
+
+    Each is reduced to the card width ``card_px`` and read with that, else by ``scale``.
+    """
     tally = Tally()
-    for image, cards in _pictures(folder, card_px, held_out):
+    reduced = scale if card_px is None else card_px / OVERHEAD_CARD_PX
+    for image, cards in _pictures(folder, reduced, held_out):
         began = time.perf_counter()
         seen = reader.read(image, card_width_px=card_px)
         tally.seconds += time.perf_counter() - began
@@ -106,8 +115,7 @@ def tally_set(
 Pictured = tuple[NDArray[np.uint8], tuple[Labelled, ...]]
 
 
-def _pictures(folder: Path, card_px: float | None, held_out: bool | None) -> Iterator[Pictured]:
-    scale = 1.0 if card_px is None else card_px / OVERHEAD_CARD_PX
+def _pictures(folder: Path, scale: float, held_out: bool | None) -> Iterator[Pictured]:
     for number, photograph in enumerate(photographs(folder)):
         if held_out is not None and kept_for_decisions(number) is not held_out:
             continue
@@ -144,7 +152,9 @@ def main() -> None:
     default = os.environ.get("PITWATCH_PHOTOS", "../shared/photos")
     parser.add_argument("folder", nargs="?", type=Path, default=Path(default))
     told = "read the training photographs instead, to choose by"
-    parser.add_argument("--training", action="store_true", help=told)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--training", action="store_true", help=told)
+    which.add_argument("--half", action="store_true", help="read each picture at half its size")
     asked = parser.parse_args()
     photos = asked.folder / ("train" if asked.training else "test")
     if not photos.is_dir():
@@ -153,6 +163,9 @@ def main() -> None:
     console = Console(width=126)
     if asked.training:
         console.print(_training(Reader.load(), photos))
+        return
+    if asked.half:
+        console.print(_halved(Reader.load(), photos))
         return
     console.print(_ours(Reader.load(), photos))
     console.print(_rival(photos / RIVAL_SET))
@@ -165,6 +178,18 @@ def _ours(reader: Reader, photos: Path) -> Table:
     for each in PASSES:
         tally = tally_set(reader, photos / each.name, each.card_px)
         table.add_row(each.name, _px(each.card_px), *tally.row(), tally.met(each))
+        total = total + tally
+    table.add_section()
+    table.add_row("all", "", *total.row())
+    return table
+
+
+def _halved(reader: Reader, photos: Path) -> Table:
+    table = _table(f"At half size, called from p {reader.confident_p:.4f}", HEADINGS)
+    total = Tally()
+    for each in (one for one in PASSES if one.card_px is None):
+        tally = tally_set(reader, photos / each.name, None, scale=0.5)
+        table.add_row(each.name, _px(None), *tally.row())
         total = total + tally
     table.add_section()
     table.add_row("all", "", *total.row())
