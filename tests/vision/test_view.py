@@ -54,6 +54,33 @@ def test_a_place_looks_as_before_until_another_card_lies_there(
     assert (backdrop.explained(UPON.pose, prints) > 0.9) is as_before
 
 
+HOLE = Lying(Card.KD, Pose(-60, 292, 0), face_up=False)
+UP_CARD = Lying(Card.FIVE_S, Pose(-88, 292, 2))
+FINGER = ((-53, 240), (-20, 240), (-20, 268), (-53, 268))
+
+
+@pytest.mark.parametrize(
+    ("then", "lies_there"),
+    [((HOLE, UP_CARD), True), ((UP_CARD,), False)],
+    ids=["laid upon it", "turned over beside its place"],
+)
+def test_a_strip_beside_fingers_tells_whether_a_card_lies_there_still(
+    then: tuple[Lying, ...], *, lies_there: bool
+) -> None:
+    """A hole card under the up card was taken for it, turned over (filmed session 9343)."""
+    felt = locate_felt(POINTS, where="overhead")
+    grid = Grid.of(*SIZE, felt.card_width_px(0, 500))
+    detector = ChangeDetector(grid)
+    for frame, _ in film(
+        [(0, Moment()), (0.5, Moment((HOLE,))), (1, Moment(then, (FINGER,)))], 15, 1.5
+    ):
+        if frame.at_ns < 0.9e9:
+            detector.accept(detector.due)
+        detector.see(detector.evened(grid.reduce(frame.gray)), frame.at_ns)
+    view = FeltView(felt, detector, Backdrop(grid, felt), (), int(1.5e9))
+    assert view.unchanged(HOLE.pose, [UP_CARD.pose]) is lies_there
+
+
 @pytest.mark.parametrize(("level", "free"), [(75, True), (55, True), (27, False)])
 def test_grey_felt_shows_in_a_shadow_and_a_black_sleeve_is_none(level: int, *, free: bool) -> None:
     felt = locate_felt(POINTS, where="overhead")
