@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from models.events import Face
 from vision.backdrop import Print
-from vision.backs import BARE_HEAT
 from vision.evidence import Evidence, agreement
 from vision.felt import Pose, mean_pose
 
@@ -50,6 +49,9 @@ _SQUARED_NS: Final = 500_000_000  # cards squared up into a pile leave within th
 _SAME_FACE: Final = 0.8  # agreement from which two readings are one face
 _OTHER_FACE: Final = 0.05  # agreement up to which they are two
 _SURE: Final = 0.9  # chance from which a reading can contradict
+_FAINT: Final = 0.45
+"""Chance of a find below which it may be none. Fingers, sleeves and chips on films had up to 0.43,
+a hole card half under the up card 0.47 (session 1)."""
 _FAINT_NS: Final = 1_000_000_000
 """A faint find counts at last once it has lain so long. Hands that rested upon cards, of which the
 finder took a finger for the strip of a back, stayed up to 0.8 s (filmed sessions 9127, 9128), a
@@ -405,7 +407,7 @@ def _is_faint(seen: Seen) -> bool:
     A face that is read surely is none of these.
     """
     read = seen.face == "up" and float(seen.card_p.max()) >= _SURE
-    return seen.found_p < BARE_HEAT and not read
+    return seen.found_p < _FAINT and not read
 
 
 def _is_certain(track: Track) -> bool:

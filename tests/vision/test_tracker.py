@@ -394,3 +394,10 @@ def test_a_face_that_is_read_surely_counts_at_once_however_faint() -> None:
     tracker = Tracker()
     four = replace(up("4C", 0, 0, at_s=1), found_p=0.49)
     assert kinds_of(tracker.look([four], at(1.1))) == [("new", 1)]
+
+
+def test_a_hole_card_half_under_the_up_card_counts_at_once() -> None:
+    tracker, up_card = Tracker(), up("5S", 0, 0, at_s=0.8)
+    tracker.look([up_card], at(1))
+    hole = replace(back(26, 0, at_s=3), found_p=0.47)
+    assert ("new", 2) in kinds_of(tracker.look([up_card, hole], at(3.1)))
