@@ -347,7 +347,7 @@ def test_pictures_left_out_by_a_slow_reader_are_reported() -> None:
         await table.leave()
         return table
 
-    with http_camera(lambda: mjpeg(200, gap_s=0.005)) as camera:
+    with http_camera(lambda: mjpeg(4_000, gap_s=0.005)) as camera:
         table = asyncio.run(run())
     keep_the_contract(table.frames)
 
