@@ -217,10 +217,9 @@ def _settled(read: NDArray[np.float32], both: Fits, deck: Fits) -> Fits:
 
     Between cards that a reading leaves open, a whole face decides that is one card's picture alone.
     """
-    first = int(both.argmax())
-    if first != int(read.argmax()):
-        led = deck[first] - deck[int(read.argmax())]
-        decided = led >= DECISIVE and read[first] >= LEFT_OPEN_P
+    first, named = int(both.argmax()), int(read.argmax())
+    if first != named:
+        decided = deck[first] - deck[named] >= DECISIVE and read[first] >= LEFT_OPEN_P
         return both if decided else _at_most(both, DISAGREED_P)
     if read[first] >= both[first]:
         return read.astype(np.float64)
