@@ -29,6 +29,9 @@ _RING_MM: Final = 25.0  # width of felt cut out around a card
 _REACH_MM: Final = 130.0  # farther cards cannot cover this one: a card's diagonal is 109 mm
 _PRINT_SHRINK_MM: Final = 1.0  # the same where a card's own print is kept
 _STEP: Final = 2  # levels of 255 by which the learned felt follows slow light
+STEADY_NS: Final = 1_000_000_000
+"""How long a place must look the same before it is learned as felt: a plain sleeve that moves along
+itself looks the same for a while."""
 _FOLLOW_NS: Final = 2_000_000_000  # time between two such steps
 
 
@@ -72,19 +75,30 @@ class Backdrop:
         self._now = lit(self._grid.reduce(image), gains)
         self._still = self._grid.spread(settled) > 0
 
-    def learn(self, cards: Sequence[Pose], at_ns: int) -> None:
-        """Learn the felt where it is at rest and none of ``cards`` lies; follow slow light."""
-        new = self._still & ~self._learned
+    def learn(self, cards: Sequence[Pose], at_ns: int, steady: Mask) -> bool:
+        """Learn the felt where it is steady and none of ``cards`` lies; follow slow light.
+
+        Args:
+            cards: every card that lies there or was found now.
+            at_ns: the moment.
+            steady: the blocks that have not moved for :data:`STEADY_NS`.
+
+        Returns:
+            Whether more can be learned once it is steady.
+        """
+        unknown = self._still & ~self._learned
         follow = at_ns - self._followed_ns >= _FOLLOW_NS
-        if not (follow or new.any()):
-            return
+        if not (follow or unknown.any()):
+            return False
         bare = self._drawn(cards, _GROW_MM, (0, 0, *self._grid.small)) == 0
-        new &= bare
+        unknown &= bare
+        new = unknown & (self._grid.spread(steady) > 0)
         self._bare[new] = self._now[new]
         self._learned |= new
         if follow:
             self._follow(bare & self._still & self._learned)
             self._followed_ns = at_ns
+        return bool((unknown & ~new).any())
 
     def free(self, pose: Pose, under: Sequence[Pose] = ()) -> bool:
         """Return whether bare felt is visible inside the outline of ``pose``.

@@ -19,7 +19,7 @@ from models.events import (
 )
 from models.layout import TableLayout, inside
 from models.session import CameraPose, ReferencePoint
-from vision.backdrop import Backdrop
+from vision.backdrop import STEADY_NS, Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, portion, regions
 from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
@@ -43,6 +43,7 @@ _INDEX: Final = (0.1, 0.135)
 """Where a card's index stands, in shares of its width and height."""
 _MIDDLE: Final = (0.5, 0.5)  # of a card, in shares of its width and height
 _LEAST_STRANGE: Final = 3  # blocks: a smaller strange piece is not looked at again
+_NEVER: Final = 2**63 - 1
 _COVERING_MM2: Final = 10_000.0
 """What lies on a card zone and is larger than this is not a card that was overlooked."""
 
@@ -135,7 +136,8 @@ class Watcher:
         self.spent.health_ns += self._stopwatch_ns() - started
         if not eye.health.trusted or not self._follow(eye, frame):
             return self._reports(faults, frame)
-        changes = self._look(eye, frame) if eye.detector.due.any() else ()
+        looks = eye.detector.due.any() or frame.at_ns >= eye.learns_ns
+        changes = self._look(eye, frame) if looks else ()
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
         news = self._reports(faults, frame) + eye.observer.report(changes, frame.index)
@@ -207,7 +209,9 @@ class Watcher:
         seen = [one for sightings in found for one in self._believed(sightings, view)]
         changes = self._tracker.look(seen, view)
         cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
-        eye.backdrop.learn(cards, frame.at_ns)
+        steady = frame.at_ns - eye.detector.since_ns >= STEADY_NS
+        unknown = eye.backdrop.learn(cards, frame.at_ns, steady)
+        eye.learns_ns = frame.at_ns + STEADY_NS if unknown else _NEVER
         doubtful = due & self._doubtful(eye, due, view, changes)
         eye.detector.accept(due)
         eye.detector.doubt(doubtful, frame.at_ns)
@@ -287,5 +291,7 @@ class _Eye:
     backdrop: Backdrop
     ground: Mask
     observer: Observer
+    learns_ns: int = _NEVER
+    """When felt that was not steady at the last look will be."""
     covered: str | None = None
     """Where something other than cards lay on a card zone at the last look."""

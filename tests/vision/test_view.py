@@ -48,7 +48,7 @@ def test_a_place_looks_as_before_until_another_card_lies_there(
     for frame, moment in film(moments, 15, 1.5):
         detector.see(detector.evened(grid.reduce(frame.gray)), frame.at_ns)
         backdrop.show(frame.image, detector.settled)
-        backdrop.learn([card.pose for card in moment.cards], frame.at_ns)
+        backdrop.learn([c.pose for c in moment.cards], frame.at_ns, detector.settled)
         if 0.8e9 < frame.at_ns < 0.9e9:
             prints.append(backdrop.print_of(KING.pose))
     assert (backdrop.explained(UPON.pose, prints) > 0.9) is as_before
@@ -89,6 +89,6 @@ def test_grey_felt_shows_in_a_shadow_and_a_black_sleeve_is_none(level: int, *, f
     empty = np.full((SIZE[1], SIZE[0], 3), 75, np.uint8)
     still = np.ones_like(detector.settled)
     backdrop.show(empty, still)
-    backdrop.learn([], 0)
+    backdrop.learn([], 0, still)
     backdrop.show(np.full_like(empty, level), still)
     assert backdrop.free(KING.pose) is free

@@ -142,8 +142,8 @@ def test_a_card_missed_at_first_is_found_by_looking_again() -> None:
             blind = len(self.regions) == 1
             return super().read(image, **(how | {"region": (0, 0, 0, 0)} if blind else how))
 
-    seen = watch([(0, Moment()), (0.5, Moment((ACE,)))], 2, reader=Blinking())
-    assert seen.short == [("new", 0.53, 1)]
+    seen = watch([(0, Moment()), (1.5, Moment((ACE,)))], 3, reader=Blinking())
+    assert seen.short == [("new", 1.53, 1)]
 
 
 def test_an_up_card_half_upon_the_hole_card_is_another_card_though_its_strip_was_not_found() -> (
@@ -232,9 +232,9 @@ def test_what_is_too_much_for_one_frame_is_read_in_parts_and_every_card_once(
 
 
 def test_bare_felt_is_not_read_and_still_shows_that_a_card_is_gone() -> None:
-    seen = watch([(0, Moment()), (0.5, Moment((ACE,))), (1.2, Moment())], 3)
+    seen = watch([(0, Moment()), (1.5, Moment((ACE,))), (2.2, Moment())], 4)
     assert len(seen.reader.regions) == 2
-    assert seen.short == [("new", 0.53, 1), ("gone", 1.2, 1)]
+    assert seen.short == [("new", 1.53, 1), ("gone", 2.2, 1)]
 
 
 def test_cards_in_the_rack_are_not_in_play() -> None:

@@ -3,7 +3,9 @@
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from models.events import CameraFault, CardGone, CardSighted
 from simulation.session import Scene, Settings, prepare
@@ -24,15 +26,21 @@ def scene() -> Scene:
 
 
 @cache
+def pictures() -> tuple[NDArray[np.uint8], ...]:
+    """The film, ten pictures a second."""
+    return tuple(film(scene().staged.performance, scene().layout, scene().look))
+
+
+@cache
 def watched(missed: float, doubted: float) -> tuple[tuple[int, Event], ...]:
     """What a watcher says whose reader overlooks and doubts so large a share of the cards."""
-    staged, layout, look = scene().staged, scene().layout, scene().look
-    points = reference_points(layout, look)
+    staged, layout = scene().staged, scene().layout
+    points = reference_points(layout, LOOK)
     felt = locate_felt(points, where="overhead")
     reader = TruthReader(staged.performance, felt, missed=missed, doubted=doubted)
     watcher = Watcher(reader, layout, points, "overhead")
     events: list[tuple[int, Event]] = []
-    for index, image in enumerate(film(staged.performance, layout, look)):
+    for index, image in enumerate(pictures()):
         reader.now_ns = at_ns = index * 100_000_000
         events += [(at_ns, event) for event in watcher.see(Painted(index, at_ns, image))]
     return (*events, *((at_ns, event) for event in watcher.finish()))
@@ -55,6 +63,22 @@ def test_a_card_taken_up_is_gone_and_no_other() -> None:
     gone = [event.track for event in events if isinstance(event, CardGone)]
     laid = {event.track for event in events if isinstance(event, CardSighted)}
     assert sorted(gone) == sorted(laid)
+
+
+@pytest.mark.parametrize("start_s", range(3, 15, 2))
+def test_a_camera_that_starts_amid_a_round_knows_that_the_felt_is_empty_again(start_s: int) -> None:
+    """An arm that moved over the felt at the start must not be taken for the felt."""
+    staged, layout = scene().staged, scene().layout
+    points = reference_points(layout, LOOK)
+    reader = TruthReader(staged.performance, locate_felt(points, where="overhead"))
+    watcher = Watcher(reader, layout, points, "overhead")
+    lying = set[int]()
+    for index, image in enumerate(pictures()[start_s * 10 :], start_s * 10):
+        reader.now_ns = at_ns = index * 100_000_000
+        for event in watcher.see(Painted(index, at_ns, image)):
+            lying |= {event.track} if isinstance(event, CardSighted) else set()
+            lying -= {event.track} if isinstance(event, CardGone) else set()
+    assert lying == set()
 
 
 def test_nothing_is_told_before_it_happened() -> None:

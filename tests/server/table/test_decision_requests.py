@@ -136,8 +136,10 @@ def test_a_review_of_a_live_table_is_resolved_while_it_runs(session: Path, tmp_p
 async def _decided(run: Run, journal: Path) -> None:
     """Run on until the round is final, and let each of its items stand meanwhile."""
     running = asyncio.create_task(run.until(_is_final, begin=False))
-    while not run.settled:
+    while not (run.settled or running.done()):
         await asyncio.sleep(0.05)
+    if running.done():
+        running.result()
     with pytest.raises(OperatorError, match="no review item 99"):
         await hand_in(journal, replace(STANDS, item=99))
     for item in range(len(run.settled[0].reviews or ())):
