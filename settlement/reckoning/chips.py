@@ -10,12 +10,13 @@ from models.cards import Card
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.money import Cents
 from models.rulebook import Rulebook
-from settlement.hands import natural
+from settlement.hands import natural, total
 from settlement.reckoning.grammar import DEALT, Coming, due_in_deal, must_draw, owed_before, to_hand
 from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
+    DOUBLES_HARD_12,
     ENTERED_AMISS,
     GOES_UNSEEN,
     HIDDEN,
@@ -30,6 +31,9 @@ from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
 
 _MOST_HIDDEN: Final = 3
 """So many cards on their way are weighed as the one that a change of chips is about."""
+
+_HARD_12: Final = 12
+"""Points from which on a card may break a hand."""
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
@@ -110,7 +114,7 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         found = [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
         if delta > 0 and natural(tuple(card.card for card in story.dealer)):
             # Nothing is paid beside the dealer's blackjack: a player may have doubled all the same.
-            found += [own for own in _raises(story, hand, change) if own.kind == "double"]
+            found += [own for own in _raises(story, hand, change, rules) if own.kind == "double"]
         return found
     found = _in_turn(story, hand, change, rules)
     found += _by_other_face(story, hand, change, rules)
@@ -211,7 +215,7 @@ def _in_turn(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[
     found = _payments(story, hand, change, rules)
     for meaning in found:
         meaning.evidence += amiss
-    return found + (_raises(story, hand, change) if delta > 0 else [_taken_back(change)])
+    return found + (_raises(story, hand, change, rules) if delta > 0 else [_taken_back(change)])
 
 
 def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -258,23 +262,35 @@ def _taken_back(change: Change) -> Meaning:
     return Meaning(whole, "wager", "main", log(MISTAKE))
 
 
-def _raises(story: Story, hand: Hand, change: Change) -> list[Meaning]:
-    """Chips may double a hand, or raise its wager against the rules."""
+def _raises(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
+    """Chips may double a hand, or raise its wager against the rules.
+
+    Where the double is a mistake, too, how the next card lies tells it from a raise.
+    """
     found: list[Meaning] = []
-    before = story.plates.get(change.key, 0)
     may_double = len(hand.cards) == 2 and not hand.stood and not hand.settles_early
-    if may_double and change.total > 2 * before and not hand.entered_double:
-        # A double of more than the wager is that mistake, and no rarer for being a double.
+    forbidden = _is_forbidden(story, change, rules) and not hand.entered_double
+    amiss = forbidden or not may_double
+    if not amiss:
+        odds = 1.0 if hand.entered_double else _doubles(hand, rules)
+        found.append(Meaning(log(odds), "wager", "double"))
+    elif may_double or (len(hand.cards) > 1 and not hand.doubled):
         found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
-    elif may_double:
-        found.append(Meaning(log(1.0 if hand.entered_double else DOUBLES), "wager", "double"))
-    elif len(hand.cards) > 1 and not hand.doubled:
-        found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
-    if story.shoe or len(hand.cards) < 2:
-        found.append(Meaning(0.0, "wager", "main", log(MISTAKE)))
-    elif may_double:
-        found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
-    return found
+    return [*found, Meaning(0.0, "wager", "main", log(MISTAKE))]
+
+
+def _doubles(hand: Hand, rules: Rulebook) -> float:
+    """Return how likely a player doubles; that the rules forbid it is weighed as a mistake."""
+    if None in hand.faces or rules.double_on != "any_two":
+        return DOUBLES
+    points, soft = total(hand.faces)
+    return DOUBLES_HARD_12 if points >= _HARD_12 and not soft else DOUBLES
+
+
+def _is_forbidden(story: Story, change: Change, rules: Rulebook) -> bool:
+    """Return whether the rules forbid a double by that amount."""
+    before = story.plates.get(change.key, 0)
+    return change.total > 2 * before or (change.total < 2 * before and not rules.double_for_less)
 
 
 def _dealer_stood(story: Story, rules: Rulebook) -> float:
@@ -307,7 +323,6 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
         hand = story.hand(change.spot, int(change.circle)) if change.circle.isdigit() else None
         if meaning.kind == "double" and hand is not None:
             hand.doubled = hand.owed = True
-            hand.doubled_amiss = meaning.mistakes != 0.0
     elif meaning.means == "payment":
         if meaning.unseen:
             _deal_unseen(story, change, meaning.draw)

@@ -1,6 +1,7 @@
 """A round that is over: what the stories that remain settle to, and what a person is asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, log
 from typing import Final
 
@@ -11,8 +12,11 @@ from models.events import (
     CardExposed,
     PaymentMade,
     RoundClosed,
+    Spot,
+    WagerPlaced,
 )
 from models.judgements import Account, Review, Sense
+from models.money import Cents
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
@@ -275,7 +279,7 @@ class Closing:
             outcome = self._weighing.outcome(in_time(facts), record)
             odds = exp(min(50.0, self._likely(other.evidence, outcome, other.wrong) - own))
             acquits = outcome.mistakes < stated.mistakes and not other.wrong
-            if paid and not _final(outcome) and not acquits:
+            if paid and not (_final(outcome) or _paid_short_of_a_card(facts, outcome) or acquits):
                 odds *= MISTAKE
             if outcome.money != stated.money or (
                 outcome.mistakes != stated.mistakes and _sees_more(facts, record)
@@ -525,6 +529,19 @@ def _lacking(card: InPlay) -> str | None:
     if not card.announced and card.face == "up":
         return f"{card_name(card.card)} lies on the felt and never left the shoe"
     return None
+
+
+def _paid_short_of_a_card(facts: Iterable[AnyFact], outcome: Outcome) -> bool:
+    """Return whether a hand was settled by all its chips, and a card that was due did not come."""
+    short = {(spot, hand) for code, spot, hand in outcome.mistakes if code == "missing_card"}
+    staked: Counter[tuple[Spot | None, int | None]] = Counter()
+    paid: list[tuple[tuple[Spot | None, int | None], Cents]] = []
+    for fact in facts:
+        if isinstance(fact, WagerPlaced) and fact.kind in ("main", "double", "split"):
+            staked[fact.spot, fact.hand] += fact.amount
+        elif isinstance(fact, PaymentMade) and fact.kind == "main":
+            paid.append(((fact.spot, fact.hand), fact.amount))
+    return any(whose in short and abs(amount) in (0, staked[whose]) for whose, amount in paid)
 
 
 def _final(outcome: Outcome) -> bool:

@@ -143,8 +143,6 @@ class Hand:
         self.doubled = False
         self.owed = False
         """Doubled, and its card has not come."""
-        self.doubled_amiss = False
-        """Whether the double was against the rules."""
         self.passed_over = False
         """Whether another hand got a card while one was owed to it."""
         self.entered_double = False
@@ -165,8 +163,7 @@ class Hand:
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
         other.split_from, other.split_at = self.split_from, self.split_at
-        other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
-        other.passed_over = self.passed_over
+        other.passed_over, other.over_at = self.passed_over, self.over_at
         other.entered_double = self.entered_double
         other.owed, other.stood_at = self.owed, self.stood_at
         other.paid, other.taken_at = self.paid, self.taken_at

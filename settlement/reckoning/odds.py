@@ -175,6 +175,9 @@ LATE: Final = 0.02
 DOUBLES: Final = 0.1
 """A player who may double does."""
 
+DOUBLES_HARD_12: Final = 5e-4
+"""A player of 12 points and more does, no ace counting 11. Chosen: no strategy says so."""
+
 PAID_EARLY: Final = 0.01
 """A hand that need not be settled yet is settled: surrender, or a natural that nobody saw."""
 

@@ -121,13 +121,13 @@ class Places:
         return 0.0
 
     def across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
-        """Return how likely a card of the shoe lies across its hand, or along it."""
-        hand = None if owner == "dealer" or not story.shoe else story.hand(owner, number)
+        """Return how likely a card lies across its hand, or along it."""
+        hand = None if owner == "dealer" else story.hand(owner, number)
         if hand is None or owner == "dealer":
             return 0.0
         across = self._felt.sideways(look.place, owner)
         if hand.owed:
-            return 0.0 if across or hand.doubled_amiss else log(NOT_ACROSS)
+            return 0.0 if across else log(NOT_ACROSS)
         return log(ACROSS) if across else 0.0
 
 

@@ -107,6 +107,7 @@ LATEST_FILMS: Final = {
         ghost_in_zone=0.6555555555555556,
     ),
 }
+THREE: Final = (OVERHEAD, LEFT, RIGHT)
 LONGER_CASES: Final = {
     "a hand that broke by a hit unseen, and the hole card unseen": ("pitch-double-deck", 3, 42, 1),
 }
@@ -186,7 +187,7 @@ def of_round(seed: int, number: int, plan: Plan) -> list[str]:
 def test_a_round_is_told_as_it_was_or_asked_about(
     book: str, seed: int, number: int, cameras: int, rounds: int, films: Mapping[str, FilmRates]
 ) -> None:
-    eyes = (OVERHEAD, LEFT, RIGHT)[:cameras]
+    eyes = THREE[:cameras]
     film = films["shoe" if book == "kansas-shoe" else "hand"]
     rates = Rates().of_shoe()
     plan = Plan(book, rates, rounds, 10, clinging=False, show=True, film=film, eyes=eyes)
@@ -223,17 +224,44 @@ def test_a_hit_seen_after_its_hand_was_settled_came_before_that() -> None:
     ],
 )
 def test_a_mistake_that_three_cameras_saw_is_stated(seed: int, number: int, code: str) -> None:
-    film, eyes = LATEST_FILMS["hand"], (OVERHEAD, LEFT, RIGHT)
-    plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=film, eyes=eyes)
+    plan = Plan(
+        "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
+    )
     (line,) = of_round(seed, number, plan)
     assert f"due [('{code}', 1)], told [('{code}', 1)]" in line
 
 
 def test_a_card_is_not_what_one_camera_sighted_in_its_place_before() -> None:
     """The overhead camera held a jack likely where the card of a double came 2.9 s later."""
-    film, eyes = LATEST_FILMS["hand"], (OVERHEAD, LEFT, RIGHT)
-    plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=film, eyes=eyes)
+    plan = Plan(
+        "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
+    )
     assert not of_round(18300354, 21, plan)
+
+
+@pytest.mark.parametrize(
+    ("seed", "number"),
+    [
+        pytest.param(18300011, 12, id="a raise: no card follows"),
+        pytest.param(18300012, 32, id="another raise"),
+        pytest.param(18300006, 12, id="a double: its card lies across"),
+        pytest.param(18300008, 41, id="another double"),
+    ],
+)
+def test_a_raise_is_told_from_a_double_of_an_amount_that_the_house_forbids(
+    seed: int, number: int
+) -> None:
+    plan = Plan(
+        "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
+    )
+    assert not of_round(seed, number, plan)
+
+
+def test_a_raise_that_may_be_a_double_whose_card_was_not_dealt_is_asked_about() -> None:
+    """The house allows a double for less, and the push was settled as either would be."""
+    plan = Plan("casino-single-deck", Rates().times(0), 50, 10, False, True, eyes=THREE)
+    (told,) = of_round(9805, 30, plan)
+    assert "'5.00 put on spot 1 hand 1 (double wager) (0.1)'" in told
 
 
 def test_a_natural_turned_up_at_once_does_not_end_the_turn_of_a_spot_before_it() -> None:
