@@ -10,13 +10,12 @@ from models.cards import Card
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.money import Cents
 from models.rulebook import Rulebook
-from settlement.hands import natural, total
+from settlement.hands import natural
 from settlement.reckoning.grammar import DEALT, Coming, due_in_deal, must_draw, owed_before, to_hand
 from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
-    DOUBLES_HARD_12,
     ENTERED_AMISS,
     GOES_UNSEEN,
     HIDDEN,
@@ -24,6 +23,7 @@ from settlement.reckoning.odds import (
     PAID_EARLY,
     PAID_TWICE,
     TAKEN_BACK,
+    doubles,
 )
 from settlement.reckoning.story import Story
 from settlement.reconcile.draws import Draw
@@ -31,9 +31,6 @@ from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
 
 _MOST_HIDDEN: Final = 3
 """So many cards on their way are weighed as the one that a change of chips is about."""
-
-_HARD_12: Final = 12
-"""Points from which on a card may break a hand."""
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
@@ -68,6 +65,8 @@ class Meaning:
         self.evidence, self.means, self.kind, self.mistakes = evidence, means, kind, mistakes
         self.unseen = False
         """Whether a card came to the hand unseen."""
+        self.unread = False
+        """Whether it is a double whose likelihood is to be told by faces that are not known yet."""
         self.draw: Draw | None = None
         """That card, where the shoe read it."""
         self.faces: tuple[tuple[int, Card], ...] = ()
@@ -272,19 +271,20 @@ def _raises(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[M
     forbidden = _is_forbidden(story, change, rules) and not hand.entered_double
     amiss = forbidden or not may_double
     if not amiss:
-        odds = 1.0 if hand.entered_double else _doubles(hand, rules)
-        found.append(Meaning(log(odds), "wager", "double"))
+        found.append(_double(hand, rules))
     elif may_double or (len(hand.cards) > 1 and not hand.doubled):
         found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
     return [*found, Meaning(0.0, "wager", "main", log(MISTAKE))]
 
 
-def _doubles(hand: Hand, rules: Rulebook) -> float:
-    """Return how likely a player doubles; that the rules forbid it is weighed as a mistake."""
-    if None in hand.faces or rules.double_on != "any_two":
-        return DOUBLES
-    points, soft = total(hand.faces)
-    return DOUBLES_HARD_12 if points >= _HARD_12 and not soft else DOUBLES
+def _double(hand: Hand, rules: Rulebook) -> Meaning:
+    """Return a double as the rules allow it; a total that they forbid is weighed as a mistake."""
+    if hand.entered_double:
+        return Meaning(0.0, "wager", "double")
+    on_any_two = rules.double_on == "any_two"
+    meaning = Meaning(log(doubles(hand.faces) if on_any_two else DOUBLES), "wager", "double")
+    meaning.unread = on_any_two and None in hand.faces
+    return meaning
 
 
 def _is_forbidden(story: Story, change: Change, rules: Rulebook) -> bool:
@@ -323,6 +323,7 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
         hand = story.hand(change.spot, int(change.circle)) if change.circle.isdigit() else None
         if meaning.kind == "double" and hand is not None:
             hand.doubled = hand.owed = True
+            hand.doubled_unread = meaning.unread
     elif meaning.means == "payment":
         if meaning.unseen:
             _deal_unseen(story, change, meaning.draw)

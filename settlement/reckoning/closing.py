@@ -315,7 +315,7 @@ class Closing:
         found: list[_OtherStory] = []
         for other in others:
             its = other.closed[0] if other.closed else None
-            evidence = other.evidence + other.never_seen() if its is None else its.evidence
+            evidence = other.evidence_at_end() if its is None else its.evidence
             mistakes = other.wrong if its is None else its.wrong
             if evidence + mistakes * log(MISTAKE) - own < log(_LEAST):
                 continue

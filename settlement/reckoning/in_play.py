@@ -141,6 +141,8 @@ class Hand:
         self.over_at = 0
         """When that was entered."""
         self.doubled = False
+        self.doubled_unread = False
+        """Whether its faces were not known as it doubled."""
         self.owed = False
         """Doubled, and its card has not come."""
         self.passed_over = False
@@ -164,7 +166,7 @@ class Hand:
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
         other.split_from, other.split_at = self.split_from, self.split_at
         other.passed_over, other.over_at = self.passed_over, self.over_at
-        other.entered_double = self.entered_double
+        other.entered_double, other.doubled_unread = self.entered_double, self.doubled_unread
         other.owed, other.stood_at = self.owed, self.stood_at
         other.paid, other.taken_at = self.paid, self.taken_at
         other.seen_through, other.left_alone = self.seen_through, self.left_alone

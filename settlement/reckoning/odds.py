@@ -7,6 +7,9 @@ bench measured; the others are chosen, and say what they trade off.
 from math import log
 from typing import Final
 
+from models.cards import Card
+from settlement.hands import total
+
 # --- the dealer and the players -------------------------------------------------------------
 
 MISTAKE: Final = 2e-5
@@ -239,3 +242,11 @@ def hidden_for(for_ns: int) -> float:
     if for_ns <= HIDDEN_LONG_NS:
         return log(HIDDEN)
     return log(HIDDEN_LONG) - (for_ns - HIDDEN_LONG_NS) / HIDDEN_FOR_NS
+
+
+def doubles(faces: tuple[Card | None, ...]) -> float:
+    """Return how likely a player doubles on two cards, where the rules allow it on any two."""
+    if None in faces:
+        return DOUBLES
+    points, soft = total(faces)
+    return DOUBLES_HARD_12 if points >= 12 and not soft else DOUBLES

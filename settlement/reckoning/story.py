@@ -35,12 +35,14 @@ from settlement.reckoning.holds import (
 )
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
+    DOUBLES,
     GOES_UNSEEN,
     MISSED,
     MISSED_BY_ONE,
     MISSED_FACE,
     MISTAKE,
     NO_CARD_READ,
+    doubles,
 )
 from settlement.reckoning.record import gist
 from settlement.reconcile.cameras import Cameras
@@ -444,11 +446,21 @@ class Story(CardFacts):
         since = min(card.at for card in hand.cards)
         return max(0, self.cameras.watching(places[0], since) - 1)
 
+    def evidence_at_end(self) -> float:
+        """Return how likely the observations are if the round in play ended here."""
+        return self.evidence + self.never_seen() + self._doubled_by_points()
+
+    def _doubled_by_points(self) -> float:
+        """Return how likely the doubles are by faces that were not known then, as a logarithm."""
+        unread = [hand for hand in self.all_hands() if hand.doubled_unread]
+        return sum((log(doubles(hand.faces[:2]) / DOUBLES) for hand in unread), 0.0)
+
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
         for card in () if entered else self.cards():
             self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
         self.weigh("camera", self.never_seen())
+        self.weigh("play", self._doubled_by_points())
         if not entered:
             self._take_up_with_others()
         for draw in self.supply.drawn:
