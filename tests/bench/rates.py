@@ -53,6 +53,8 @@ LATE_NS: Final = 500_000_000
 """A card reported so long after the simulator's camera is late."""
 GONE_LATE_NS: Final = 3_000_000_000
 """A card that is not reported gone by then was not seen to go."""
+RANK_P: Final = 0.98
+"""A rank of so large a share of a doubtful reading is certain."""
 TOGETHER_NS: Final = 1_000_000_000
 TOGETHER_MM: Final = 60.0
 """Cards that come face up so soon after one another, so near, are a hand shown."""
@@ -187,7 +189,9 @@ def _judge(found: Measured, first: CardSighted, looks: Sequence[CardSighted], ca
     named = _named(first)
     wrong = named is not None and named is not card
     found.counts["faces doubted"] += first.card is None
+    found.counts["doubts of the rank"] += first.card is None and not _rank_is_sure(first)
     found.counts["faces misread"] += wrong
+    found.counts["misread in another rank"] += named is not None and named.rank != card.rank
     found.counts["faces misread and sure"] += first.card not in (None, card)
     later = [one for one in looks if one is not first and one.face == "up"]
     again = named is not None and bool(later)
@@ -198,6 +202,14 @@ def _judge(found: Measured, first: CardSighted, looks: Sequence[CardSighted], ca
         found.notes.append(f"{card} read as {named}, {first.candidates}")
         found.counts["errors looked at again"] += again
         found.counts["errors that lasted"] += again and not changed
+
+
+def _rank_is_sure(one: CardSighted) -> bool:
+    """Return whether only the suit of a face in doubt is left open."""
+    ranks: dict[str, float] = {}
+    for name, p in one.candidates.items():
+        ranks[Card(name).rank] = ranks.get(Card(name).rank, 0.0) + p
+    return bool(ranks) and max(ranks.values()) >= RANK_P * sum(ranks.values())
 
 
 def _named(one: CardSighted) -> Card | None:
@@ -253,6 +265,8 @@ RATES: Final = {
     "faces misread": "faces seen",
     "faces misread and sure": "faces seen",
     "faces doubted": "faces seen",
+    "doubts of the rank": "faces doubted",
+    "misread in another rank": "faces misread",
     "faces missed": "faces",
     "hands missed": "hands shown",
     "backs missed": "backs",
