@@ -4,6 +4,7 @@
 of. An error of reading lasts as long as the card lies still: on films, looks at one card agree.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -56,6 +57,16 @@ class FilmRates:
     ghost_back: float
     ghost_in_zone: float
     """Share of the reports of nothing that lie where cards are dealt."""
+    misread_rank: float = 1.0
+    """Share of the misread faces, but for sure ones, that are of another rank."""
+    doubted_rank: float = 0.0
+    """Share of the faces in doubt whose rank is left open."""
+
+    @property
+    def misread_sure_of_another(self) -> float:
+        """Share of the faces misread as another rank that the camera is sure of."""
+        unsure = (1.0 - self.misread_sure) * self.misread_rank
+        return self.misread_sure / (self.misread_sure + unsure)
 
     @classmethod
     def measured(cls, game: Game, deck: Deck) -> "FilmRates":
@@ -77,22 +88,22 @@ class FilmRates:
             ghost_face=of("spurious faces"),
             ghost_back=of("spurious backs"),
             ghost_in_zone=of("spurious in a zone of cards"),
+            misread_rank=rate_of_all(deck, "misread in another rank"),
+            doubted_rank=rate_of_all(deck, "doubts of the rank"),
         )
 
     def times(self, factor: float) -> "FilmRates":
         """Return these rates, but for shares of errors, multiplied by ``factor``."""
-        return FilmRates(
+        return dataclasses.replace(
+            self,
             misread=min(1.0, self.misread * factor),
-            misread_sure=self.misread_sure,
             doubted=min(1.0, self.doubted * factor),
-            changed=self.changed,
             hand_missed=min(1.0, self.hand_missed * factor),
             back_missed=min(1.0, self.back_missed * factor),
             late=min(1.0, self.late * factor),
             going_late=min(1.0, self.going_late * factor),
             ghost_face=min(1.0, self.ghost_face * factor),
             ghost_back=min(1.0, self.ghost_back * factor),
-            ghost_in_zone=self.ghost_in_zone,
         )
 
 
@@ -185,16 +196,35 @@ class _Camera:
         if card is None:
             return seen
         if card not in known or self._strikes(self._rates.changed):
-            known[card] = self._another(card) if self._strikes(self._rates.misread) else card
+            known[card] = self._misread(card) if self._strikes(self._rates.misread) else card
         named = known[card]
-        doubt = self._rates.doubted if named is card else 1.0 - self._rates.misread_sure
-        if not self._strikes(doubt):
+        if not self._strikes(self._doubt(card, named)):
             return replace(seen, card=named, candidates={named.value: _SURE_P})
-        other = _of_like_print(card) if named is card else card
+        other = self._second(card) if named is card else card
         p = round(self._chance.uniform(0.5, 0.95), 4)
         candidates = {named.value: p, other.value: round(0.98 - p, 4)}
         candidates = {face: p for face, p in candidates.items() if p >= 0.01}
         return replace(seen, card=None, candidates=candidates, confidence=p)
+
+    def _misread(self, card: Card) -> Card:
+        rates = self._rates
+        if rates.misread_rank == 1.0:
+            return self._another(card)
+        of_another_rank = rates.misread_sure + (1.0 - rates.misread_sure) * rates.misread_rank
+        return self._another(card) if self._strikes(of_another_rank) else _of_like_print(card)
+
+    def _doubt(self, card: Card, named: Card) -> float:
+        """Return how likely a look at a card is in doubt that names this one."""
+        if named is card:
+            return self._rates.doubted
+        if self._rates.misread_rank < 1.0 and named is _of_like_print(card):
+            return 1.0
+        return 1.0 - self._rates.misread_sure_of_another
+
+    def _second(self, card: Card) -> Card:
+        """Return what a card in doubt may be as well."""
+        rank = self._rates.doubted_rank
+        return self._another(card) if rank and self._strikes(rank) else _of_like_print(card)
 
     def _ghost(self, at: int, near: CardSighted) -> Iterator[Timed]:
         rates = self._rates
@@ -250,9 +280,6 @@ def _as_it_lies(track: Sequence[Told], at_ns: int) -> CardSighted:
 
 
 def _of_like_print(card: Card) -> Card:
-    """Return what a card in doubt may be as well: its rank in the other suit of its colour.
-
-    So were all seven doubts that named a second face, on sessions 1005, 1007 and 1011.
-    """
+    """Return a card's rank in the other suit of its colour."""
     other = {"S": "C", "C": "S", "H": "D", "D": "H"}
     return Card(card.rank + other[card.suit])
