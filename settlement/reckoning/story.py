@@ -447,7 +447,7 @@ class Story(CardFacts):
         return max(0, self.cameras.watching(places[0], since) - 1)
 
     def evidence_at_end(self) -> float:
-        """Return how likely the observations are if the round in play ended here."""
+        """Return how likely all is if the round in play ended here, as a logarithm."""
         return self.evidence + self.never_seen() + self._doubled_by_points()
 
     def _doubled_by_points(self) -> float:

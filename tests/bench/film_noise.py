@@ -63,10 +63,9 @@ class FilmRates:
     """Share of the faces in doubt whose rank is left open."""
 
     @property
-    def misread_sure_of_another(self) -> float:
-        """Share of the faces misread as another rank that the camera is sure of."""
-        unsure = (1.0 - self.misread_sure) * self.misread_rank
-        return self.misread_sure / (self.misread_sure + unsure)
+    def misread_as_another(self) -> float:
+        """Share of the misread faces that are of another rank: sure ones, and some of the rest."""
+        return 1.0 - (1.0 - self.misread_sure) * (1.0 - self.misread_rank)
 
     @classmethod
     def measured(cls, game: Game, deck: Deck) -> "FilmRates":
@@ -207,19 +206,19 @@ class _Camera:
         return replace(seen, card=None, candidates=candidates, confidence=p)
 
     def _misread(self, card: Card) -> Card:
-        rates = self._rates
-        if rates.misread_rank == 1.0:
-            return self._another(card)
-        of_another_rank = rates.misread_sure + (1.0 - rates.misread_sure) * rates.misread_rank
-        return self._another(card) if self._strikes(of_another_rank) else _of_like_print(card)
+        share = self._rates.misread_as_another
+        # No chance is drawn where there is none to take: seeds keep their errors.
+        another = share == 1.0 or self._strikes(share)
+        return self._another(card) if another else _of_like_print(card)
 
     def _doubt(self, card: Card, named: Card) -> float:
         """Return how likely a look at a card is in doubt that names this one."""
+        rates = self._rates
         if named is card:
-            return self._rates.doubted
-        if self._rates.misread_rank < 1.0 and named is _of_like_print(card):
+            return rates.doubted
+        if rates.misread_as_another < 1.0 and named is _of_like_print(card):
             return 1.0
-        return 1.0 - self._rates.misread_sure_of_another
+        return 1.0 - rates.misread_sure / rates.misread_as_another
 
     def _second(self, card: Card) -> Card:
         """Return what a card in doubt may be as well."""

@@ -128,7 +128,8 @@ class Run:
                 await asyncio.sleep(0)
             if begin:
                 while len(table.standing.connected) < len(table.standing.sources):
-                    assert not running.done(), "the table ended before its devices were connected"
+                    if running.done():
+                        raise AssertionError(f"ended unconnected: {running.exception()!r}")
                     await asyncio.sleep(0.05)
                 await asyncio.sleep(0 if begun_ns else 0.5)
                 self._playing.play(begun_ns() if begun_ns else None)

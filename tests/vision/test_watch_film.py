@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from models.events import CameraFault, CardGone, CardSighted
 from simulation.session import Scene, Settings, prepare
+from tests.bench.starts import left_lying
 from tests.bench.watching import Event, score
 from tests.vision.painted import Painted
 from tests.vision.truth_reader import TruthReader
@@ -68,17 +69,7 @@ def test_a_card_taken_up_is_gone_and_no_other() -> None:
 @pytest.mark.parametrize("start_s", range(3, 15, 2))
 def test_a_camera_that_starts_amid_a_round_knows_that_the_felt_is_empty_again(start_s: int) -> None:
     """An arm that moved over the felt at the start must not be taken for the felt."""
-    staged, layout = scene().staged, scene().layout
-    points = reference_points(layout, LOOK)
-    reader = TruthReader(staged.performance, locate_felt(points, where="overhead"))
-    watcher = Watcher(reader, layout, points, "overhead")
-    lying = set[int]()
-    for index, image in enumerate(pictures()[start_s * 10 :], start_s * 10):
-        reader.now_ns = at_ns = index * 100_000_000
-        for event in watcher.see(Painted(index, at_ns, image)):
-            lying |= {event.track} if isinstance(event, CardSighted) else set()
-            lying -= {event.track} if isinstance(event, CardGone) else set()
-    assert lying == set()
+    assert left_lying(scene(), pictures(), start_s * 10) == 0
 
 
 def test_nothing_is_told_before_it_happened() -> None:

@@ -108,6 +108,9 @@ LATEST_FILMS: Final = {
     ),
 }
 THREE: Final = (OVERHEAD, LEFT, RIGHT)
+HOME_BY_THREE: Final = Plan(
+    "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
+)
 LONGER_CASES: Final = {
     "a hand that broke by a hit unseen, and the hole card unseen": ("pitch-double-deck", 3, 42, 1),
 }
@@ -224,19 +227,13 @@ def test_a_hit_seen_after_its_hand_was_settled_came_before_that() -> None:
     ],
 )
 def test_a_mistake_that_three_cameras_saw_is_stated(seed: int, number: int, code: str) -> None:
-    plan = Plan(
-        "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
-    )
-    (line,) = of_round(seed, number, plan)
+    (line,) = of_round(seed, number, HOME_BY_THREE)
     assert f"due [('{code}', 1)], told [('{code}', 1)]" in line
 
 
 def test_a_card_is_not_what_one_camera_sighted_in_its_place_before() -> None:
     """The overhead camera held a jack likely where the card of a double came 2.9 s later."""
-    plan = Plan(
-        "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
-    )
-    assert not of_round(18300354, 21, plan)
+    assert not of_round(18300354, 21, HOME_BY_THREE)
 
 
 @pytest.mark.parametrize(
@@ -251,10 +248,7 @@ def test_a_card_is_not_what_one_camera_sighted_in_its_place_before() -> None:
 def test_a_raise_is_told_from_a_double_of_an_amount_that_the_house_forbids(
     seed: int, number: int
 ) -> None:
-    plan = Plan(
-        "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
-    )
-    assert not of_round(seed, number, plan)
+    assert not of_round(seed, number, HOME_BY_THREE)
 
 
 def test_a_raise_on_nineteen_is_told_from_a_double_whose_card_was_not_dealt() -> None:
