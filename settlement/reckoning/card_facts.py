@@ -98,7 +98,7 @@ class CardFacts(Record):
             hand = own[number]
             hand.cards.append(card)
             hand.cards.sort(key=_in_turn)
-            hand.owed = False
+            hand.owed = hand.owed and not self.came_after_chips(hand, at)
             if hand.taken_at <= at:
                 hand.taken_at = 0
         return card

@@ -377,12 +377,16 @@ def _to_dealer(story: Story, coming: Coming, rules: Rulebook) -> list[Draw]:
 def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
     """Return how a card may come to a hand after the initial deal, none being owed to another."""
     faces = _faces(hand.cards, coming.at)
-    due = hand.owed or (hand.of_split and len(faces) == 1)
+    owed = hand.owed and story.came_after_chips(hand, coming.at)
+    due = owed or (hand.of_split and len(faces) == 1)
     evidence, mistakes = 0.0 if due else log(_hits(faces)), 0.0
     if _done(story, hand, coming.at) or story.revealed_by(coming.at):
         mistakes += log(MISTAKE)
-    if coming.face == "down" and not hand.owed:
+    if coming.face == "down" and not owed:
         mistakes += log(MISTAKE)
+    if hand.doubled and not owed and len(_faces(hand.cards, story.laid_at(hand))) == DEALT:
+        # It lay there before the chips came: they doubled more than two cards.
+        mistakes += 0.0 if story.came_after_chips(hand, coming.at) else log(MISTAKE)
     before = story.all_hands()
     evidence += _all_stood(before[: before.index(hand)], coming)
     return Draw(evidence, mistakes, hand.number)

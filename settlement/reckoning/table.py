@@ -1,5 +1,7 @@
 """What lies on the table by one account of it: cards, hands, chips."""
 
+from typing import Final
+
 from models.events import (
     Dealt,
     Spot,
@@ -7,6 +9,10 @@ from models.events import (
 from models.money import Cents
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reconcile.sightings import Track
+from settlement.reconcile.timing import SECOND
+
+_CHIPS_LATE_NS: Final = SECOND
+"""A card that left the shoe so soon before chips are reported may have come after them. Chosen."""
 
 
 class Table:
@@ -76,6 +82,13 @@ class Table:
     def laid_at(self, hand: Hand) -> int:
         """Return when chips last changed on a hand's circle."""
         return self.since.get((hand.spot, str(hand.number)), (0, ()))[0]
+
+    def came_after_chips(self, hand: Hand, at: int | None) -> bool:
+        """Return whether a card of a time, ``None`` for now, came after a hand's last chips.
+
+        A plate reports chips a little after they were laid.
+        """
+        return at is None or at > self.laid_at(hand) - _CHIPS_LATE_NS
 
     def revealed_by(self, at: int | None) -> bool:
         """Return whether the dealer had turned up his hole card by a time, ``None`` for now."""
