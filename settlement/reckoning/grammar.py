@@ -13,16 +13,13 @@ from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     HIDDEN,
     HIDDEN_TO_ANOTHER,
-    HIT,
-    HIT_FROM_17,
-    HIT_TO_11,
-    HIT_TO_16,
     MISTAKE,
     OUT_OF_STEP,
     RHYTHM_SPREAD,
     SHOE_MISSED,
     STOOD,
     STOOD_UNSEEN,
+    hits,
 )
 from settlement.reckoning.story import Story
 from settlement.reconcile.timing import BETWEEN_CARDS_NS, CARRY_NS, SECOND
@@ -379,7 +376,7 @@ def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
     faces = _faces(hand.cards, coming.at)
     owed = hand.owed and story.came_after_chips(hand, coming.at)
     due = owed or (hand.of_split and len(faces) == 1)
-    evidence, mistakes = 0.0 if due else log(_hits(faces)), 0.0
+    evidence, mistakes = 0.0 if due else log(hits(faces)), 0.0
     if _done(story, hand, coming.at) or story.revealed_by(coming.at):
         mistakes += log(MISTAKE)
     if coming.face == "down" and not owed:
@@ -428,14 +425,4 @@ def _stood(hand: Hand) -> float:
         return 0.0
     if any(card.face == "down" for card in hand.cards):
         return log(STOOD_UNSEEN)
-    return log(STOOD if None in hand.faces else 1.0 - _hits(hand.faces))
-
-
-def _hits(faces: tuple[Card | None, ...]) -> float:
-    """Return how likely a player takes another card."""
-    if None in faces:
-        return HIT
-    points, soft = total(faces)
-    if points <= 11:
-        return HIT_TO_11
-    return HIT_TO_16 if points <= 16 or (soft and points == 17) else HIT_FROM_17
+    return log(STOOD if None in hand.faces else 1.0 - hits(hand.faces))

@@ -21,8 +21,11 @@ from models.events import (
 from models.judgements import Sense
 from settlement.hands import natural
 from settlement.reckoning.accounts import Rival
-from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED, hidden_for
+from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED, hidden_for, hits
 from settlement.reconcile.weighing import Outcome, Weighing
+
+LIKELY_DRAWS: Final = 0.5
+"""A player who is likelier than this to draw rather draws than stands."""
 
 _UNHURRIED: Final = 1.2
 """Two acts at the table that lie no further apart than so many steps of a deal have no card between
@@ -43,8 +46,9 @@ def with_a_card_more(
 ) -> Iterator[tuple[Dealt, list[Rival]]]:
     """Yield of the dealer and of each hand that a mistake is about what else would have happened.
 
-    Beside a shoe that reads only the dealer's cards are weighed. That a mistake at a spot is a card
-    which both sensors missed is at least 20 times less likely than the mistake.
+    Beside a shoe that reads, a spot is weighed only where its player was likelier to draw than to
+    stand: of any other, a card that both sensors missed is some 15 times less likely than the
+    mistake.
 
     Args:
         weighing: settles the accounts.
@@ -57,10 +61,10 @@ def with_a_card_more(
     if not stated.mistakes:
         return
     unseen = MISSED_FACE**cameras * (SHOE_MISSED if by_shoe else 1.0)
+    holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
+    spots = sorted({(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds})
     whose: list[tuple[Dealt, int]] = [("dealer", 0)]
-    if not by_shoe:
-        holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
-        whose += sorted({(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds})
+    whose += [one for one in spots if not by_shoe or hits(_faces(record, *one)) > LIKELY_DRAWS]
     for to, hand in whose:
         taken = _taken_back(record, to, hand)
         if taken is not None:
@@ -131,12 +135,16 @@ def _with(
     """Return what would have happened by each rank of one more card, dealt at a place."""
     to, hand, at = place
     after = record[at].at or 0
+    came = unseen / len(RANKS)
+    if to != "dealer":
+        drew = hits(_faces(record, to, hand))
+        came *= drew / (1.0 - drew)
     rivals = []
     for rank in RANKS:
-        came = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
-        facts = [*record[: at + 1], came, *record[at + 1 :]]
+        card = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
+        facts = [*record[: at + 1], card, *record[at + 1 :]]
         outcome = weighing.outcome(facts, record)
-        rivals.append(_rival(facts, outcome, stated, to, unseen))
+        rivals.append(_rival(facts, outcome, stated, came))
     return rivals
 
 
@@ -151,10 +159,18 @@ def _taken_back(record: Sequence[AnyFact], to: Dealt, hand: int) -> tuple[int, P
     return None
 
 
-def _rival(
-    facts: list[AnyFact], outcome: Outcome, stated: Outcome, to: Dealt, unseen: float
-) -> Rival:
-    came = unseen / len(RANKS) * (1.0 if to == "dealer" else HIT)
+def _faces(record: Sequence[AnyFact], to: Dealt, hand: int) -> tuple[Card | None, ...]:
+    """Return the cards of a hand as they were dealt, or were turned up since."""
+    own = [f for f in record if isinstance(f, CardDealt | CardExposed)]
+    own = [f for f in own if (f.to, f.hand) == (to, hand)]
+    shown = [f.card for f in own if isinstance(f, CardExposed)]
+    dealt = [f.card for f in own if isinstance(f, CardDealt)]
+    known = [card for card in dealt if card is not None]
+    unread = dealt.count(None)
+    return (*known, *shown[:unread], *(None,) * (unread - len(shown)))
+
+
+def _rival(facts: list[AnyFact], outcome: Outcome, stated: Outcome, came: float) -> Rival:
     sense: Sense = "camera"
     odds = came * MISTAKE ** (_kinds(outcome) - _kinds(stated))
     return Rival(odds, facts, outcome, {sense: log(came)})

@@ -250,3 +250,13 @@ def doubles(faces: tuple[Card | None, ...]) -> float:
         return DOUBLES
     points, soft = total(faces)
     return DOUBLES_HARD_12 if points >= 12 and not soft else DOUBLES
+
+
+def hits(faces: tuple[Card | None, ...]) -> float:
+    """Return how likely a player takes another card."""
+    if None in faces:
+        return HIT
+    points, soft = total(faces)
+    if points <= 11:
+        return HIT_TO_11
+    return HIT_TO_16 if points <= 16 or (soft and points == 17) else HIT_FROM_17
