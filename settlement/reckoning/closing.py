@@ -15,23 +15,21 @@ from models.events import (
     Spot,
     WagerPlaced,
 )
-from models.judgements import Account, Review, Sense
+from models.judgements import Review, Sense
 from models.money import Cents
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
 from settlement.reckoning.dealt_amiss import in_time, stated_late, untimed
-from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.loose_ends import Asked, halves, lacking, of_another_face, of_hands
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.record import gist
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
-from settlement.reconcile.faces import card_name
 from settlement.reconcile.questions import Stated, of_face
-from settlement.reconcile.sightings import same
-from settlement.reconcile.timing import TAKING_NS
 from settlement.reconcile.unread import never_known
 from settlement.reconcile.weighing import Outcome, Question, Weighing, with_instead
 
@@ -47,22 +45,6 @@ _MOST_AMENDED: Final = 16
 busy for minutes where all of them were amended."""
 _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
-
-
-_SECOND: Final = ("dealt unseen", "not dealt")
-_ADDED: Final = ("doubled, and no card was dealt", "raised after the deal")
-"""What chips added to two cards may mean where no card follows."""
-
-
-class Asked:
-    """What a person is asked of a round, and whether the round settles alike all the same."""
-
-    def __init__(
-        self, review: Review, *, settles_alike: bool, accounts: tuple[Account, ...] = ()
-    ) -> None:
-        self.review, self.settles_alike = review, settles_alike
-        self.accounts = accounts
-        """The accounts between which the question is."""
 
 
 class Closing:
@@ -89,8 +71,8 @@ class Closing:
         found = [Asked(review, settles_alike=False) for review in over.asks]
         faces = list(self._of_faces(over, record, shoe=story.shoe))
         found += faces
-        found += _of_another_face(over, record, [one.review.what for one in found])
-        found += _halves(over)
+        found += of_another_face(over, record, [one.review.what for one in found])
+        found += halves(over)
         found += self._stories(over, others, record, disputed=not faces)
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
@@ -100,26 +82,8 @@ class Closing:
         by_shoe = any(card.announced for card in over.cards)
         found += self._missed(record, story.pace_ns, cameras, by_shoe=by_shoe)
         found += self._broken(record, over.seen_turned_ns, cameras)
+        found += of_hands(over, record, shoe=story.shoe)
         evidence = record[-1].evidence
-        for hand in over.hands:
-            if not hand.taken_at and hand.paid < 0 and hand.cards and not over.entered:
-                what = f"the cards of {spot_hand(hand.spot, hand.number)} were not seen taken up"
-                found.append(
-                    Asked(
-                        Review(what, ("left alone", "paid unseen"), evidence), settles_alike=False
-                    )
-                )
-            if hand.owed and not hand.entered_double:
-                what = f"chips were added to spot {hand.spot}, and no card followed"
-                found.append(Asked(Review(what, _ADDED, evidence), settles_alike=False))
-            if hand.waits_for_second and not story.shoe:
-                what = f"no second card of {spot_hand(hand.spot, hand.number)} was seen"
-                found.append(Asked(Review(what, _SECOND, evidence), settles_alike=False))
-            paid = record[hand.paid - over.opened] if hand.paid >= over.opened else None
-            for card in _went_early(hand, paid) if story.shoe else ():
-                what = f"{card_name(card.card)} of spot {hand.spot} was taken up before its hand"
-                review = Review(what, ("put back", "hidden"), card.seqs)
-                found.append(Asked(review, settles_alike=False))
         if not found and over.cards and all(card.place is None for card in over.cards):
             # Whose each card was is told by the turns alone, and where the round ended by nothing.
             what = "no camera saw a card of the round"
@@ -155,7 +119,7 @@ class Closing:
         questions = self._faces(over, record)
         asked = [*over.asks, *(question.review for question in questions if question.likely)]
         for card in over.cards if story.shoe else ():
-            what = _lacking(card)
+            what = lacking(card)
             if what is not None:
                 names = () if card.card is None else (str(card.card),)
                 asked.append(Review(what, names, card.seqs))
@@ -418,22 +382,6 @@ def _of_unseen(
     return Asked(review, settles_alike=False, accounts=accounts(record, stated, rivals))
 
 
-def _went_early(hand: Hand, paid: AnyFact | None) -> Iterator[InPlay]:
-    """Yield the cards that were taken up well before their hand was, and before it was ``paid``.
-
-    Half of a pair goes from its place as it is laid apart. What is seen to lie on after a payment
-    is a card that the camera saw go late, or none.
-    """
-    settled = hand.taken_at
-    if paid is not None and paid.at is not None:
-        settled = min(settled, paid.at)
-    for number, card in enumerate(hand.cards):
-        second = hand.cards[1].at if len(hand.cards) > 1 else settled
-        laid_apart = hand.of_split and number == 0 and card.gone_at <= second
-        if 0 < card.gone_at < settled - TAKING_NS and not laid_apart:
-            yield card
-
-
 class _OtherStory:
     """Another story of a round: the facts by it, and the most that its odds may come to."""
 
@@ -455,27 +403,6 @@ def _apart(one: Mapping[Sense, float], other: Mapping[Sense, float]) -> dict[Sen
     return {sense: one.get(sense, 0.0) - other.get(sense, 0.0) for sense in senses}
 
 
-def _of_another_face(
-    over: Closed, record: Sequence[AnyFact], asked: Sequence[str]
-) -> Iterator[Asked]:
-    """Yield whose card was stated by the shoe, and then turned up as another one.
-
-    However sure the cameras are: the shoe misreads cards more often than a dealer exchanges one.
-    """
-    for card in over.cards:
-        if min(card.dealt, card.shown) < over.opened:
-            continue
-        dealt, shown = record[card.dealt - over.opened], record[card.shown - over.opened]
-        if not isinstance(dealt, CardDealt) or not isinstance(shown, CardExposed):
-            continue
-        if dealt.card is None or shown.card is None or same(dealt.card, shown.card):
-            continue
-        what = f"the shoe said {dealt.card}, the camera reads {shown.card}"
-        if what not in asked:
-            names = (str(dealt.card), str(shown.card))
-            yield Asked(Review(what, names, card.seqs), settles_alike=False)
-
-
 def _sees_more(facts: Sequence[AnyFact], record: Sequence[AnyFact]) -> bool:
     """Return whether a story counts a face that a camera read, and that the record leaves out.
 
@@ -484,21 +411,6 @@ def _sees_more(facts: Sequence[AnyFact], record: Sequence[AnyFact]) -> bool:
     counted = {seq for fact in record for seq in fact.evidence}
     dealt = [fact for fact in facts if isinstance(fact, CardDealt) and fact.card is not None]
     return any(fact.evidence and counted.isdisjoint(fact.evidence) for fact in dealt)
-
-
-def _halves(over: Closed) -> Iterator[Asked]:
-    """Yield which face the shoe read once and the camera saw once, each of another card.
-
-    Two errors and like faces are rarer than one card that was seen late, after it was placed.
-    """
-    for read in over.cards:
-        if not read.announced or read.where != "unseen" or read.card is None:
-            continue
-        for seen in over.cards:
-            if not seen.announced and seen.where != "unseen" and seen.card == read.card:
-                what = f"{card_name(read.card)} left the shoe once and is counted twice"
-                review = Review(what, (), (*read.seqs, *seen.seqs))
-                yield Asked(review, settles_alike=False)
 
 
 def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:
@@ -518,17 +430,6 @@ def _whose(fact: AnyFact) -> tuple[object, ...]:
 def _dealt(record: Sequence[AnyFact]) -> list[tuple[object, ...]]:
     """Return who was dealt which card."""
     return [gist(fact)[2:] for fact in record if isinstance(fact, CardDealt)]
-
-
-def _lacking(card: InPlay) -> str | None:
-    """Return what a card of the shoe lacks, that one sensor or neither reported."""
-    if card.face == "up" and (card.card is None or not card.card.suited):
-        return "neither the shoe nor the camera read a card"
-    if card.announced and card.where == "unseen":
-        return f"{card_name(card.card)} left the shoe and was not seen on the felt"
-    if not card.announced and card.face == "up":
-        return f"{card_name(card.card)} lies on the felt and never left the shoe"
-    return None
 
 
 def _paid_short_of_a_card(facts: Iterable[AnyFact], outcome: Outcome) -> bool:
