@@ -24,9 +24,6 @@ from settlement.reckoning.accounts import Rival
 from settlement.reckoning.odds import HIT, MISSED_FACE, MISTAKE, SHOE_MISSED, hidden_for, hits
 from settlement.reconcile.weighing import Outcome, Weighing
 
-LIKELY_DRAWS: Final = 0.5
-"""A player who is likelier than this to draw rather draws than stands."""
-
 _UNHURRIED: Final = 1.2
 """Two acts at the table that lie no further apart than so many steps of a deal have no card between
 them. Chosen: a simulated dealer who draws takes 2.0 to 2.4 steps, one who stands 0.8."""
@@ -46,10 +43,6 @@ def with_a_card_more(
 ) -> Iterator[tuple[Dealt, list[Rival]]]:
     """Yield of the dealer and of each hand that a mistake is about what else would have happened.
 
-    Beside a shoe that reads, a spot is weighed only where its player was likelier to draw than to
-    stand: of any other, a card that both sensors missed is some 15 times less likely than the
-    mistake.
-
     Args:
         weighing: settles the accounts.
         record: the round as it is stated.
@@ -62,9 +55,8 @@ def with_a_card_more(
         return
     unseen = MISSED_FACE**cameras * (SHOE_MISSED if by_shoe else 1.0)
     holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
-    spots = sorted({(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds})
     whose: list[tuple[Dealt, int]] = [("dealer", 0)]
-    whose += [one for one in spots if not by_shoe or hits(_faces(record, *one)) > LIKELY_DRAWS]
+    whose += sorted({(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds})
     for to, hand in whose:
         taken = _taken_back(record, to, hand)
         if taken is not None:
