@@ -20,7 +20,7 @@ from models.money import Cents
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
-from settlement.reckoning.dealt_amiss import in_time, stated_late, untimed
+from settlement.reckoning.dealt_amiss import in_time, seen_before, stated_late, untimed
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.loose_ends import Asked, halves, lacking, of_another_face, of_hands
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
@@ -76,7 +76,10 @@ class Closing:
         found += self._stories(over, others, record, disputed=not faces)
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
-        late = stated_late(self._weighing, record)
+        late = [
+            *stated_late(self._weighing, record),
+            *seen_before(self._weighing, record),
+        ]
         found += [Asked(review, settles_alike=False) for review in (*doubted, *late)]
         found += self._unread(over, record)
         by_shoe = any(card.announced for card in over.cards)
@@ -366,12 +369,12 @@ class Closing:
     def _likely(self, evidence: float, outcome: Outcome, wrong: int) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds.
 
-        Where the camera is alone and the engine finds none, for want of a card, one that the story
-        itself holds counts. What a shoe read and nobody saw is no mistake of that kind.
+        Where the camera is alone and the story itself holds more than the engine finds, for want of
+        a card, one more counts. What a shoe read and nobody saw is no mistake of that kind.
         """
         kinds = len({code for code, _, _ in outcome.mistakes})
-        lacking = min(1, wrong) if self._alone else 0
-        return evidence + (kinds or lacking) * log(MISTAKE)
+        lacking = min(1, max(0, wrong - kinds)) if self._alone else 0
+        return evidence + (kinds + lacking) * log(MISTAKE)
 
 
 def _of_unseen(

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from models.events import AnyFact, CardBurned, CardDealt
 from models.judgements import Review
 from settlement.reckoning.in_play import InPlay
@@ -61,6 +63,39 @@ def stated_late(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Revie
         if (code, spot) not in otherwise:
             what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
             yield Review(what, (), record[-1].evidence)
+
+
+def seen_before(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
+    """Ask about a mistake of dealing that is none if cards came in the order they were seen in.
+
+    An arm hid several cards. One is timed as it comes into view; of another, seen after it, the
+    camera tells how long it lay there.
+    """
+    facts = _as_seen(record)
+    if facts == list(record):
+        return
+    otherwise = weighing.mistakes(facts)
+    for code, spot in weighing.mistakes(record):
+        if code in _OF_DEALING and (code, spot) not in otherwise:
+            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
+            yield Review(what, (), record[-1].evidence)
+
+
+def _as_seen(record: Sequence[AnyFact]) -> list[AnyFact]:
+    """Return the facts of a round with each card dealt before those that were seen after it."""
+    found: list[AnyFact] = []
+    for fact in record:
+        place = len(found)
+        if isinstance(fact, CardDealt) and fact.evidence:
+            seen = fact.evidence[0]
+            later = (
+                at
+                for at, other in enumerate(found)
+                if isinstance(other, CardDealt) and other.evidence and other.evidence[0] > seen
+            )
+            place = next(later, place)
+        found.insert(place, replace(fact, at=found[place].at) if place < len(found) else fact)
+    return found
 
 
 def in_time(record: Sequence[AnyFact]) -> list[AnyFact]:

@@ -107,6 +107,23 @@ LATEST_FILMS: Final = {
         ghost_in_zone=0.6555555555555556,
     ),
 }
+HAND_FILMS: Final = replace(
+    LATEST_FILMS["hand"],
+    misread=0.001327433628318584,
+    misread_sure=0.1111111111111111,
+    doubted=0.03146679881070367,
+    changed=0.0040650406504065045,
+    hand_missed=0.0009664948453608248,
+    back_missed=0.011013215859030838,
+    late=0.014906659236556144,
+    going_late=0.00043617330619366096,
+    ghost_face=0.0047052996532937095,
+    ghost_back=0.005200594353640416,
+    ghost_in_zone=0.875,
+    misread_rank=0.125,
+    doubted_rank=0.07142857142857142,
+)
+"""Of forty sessions of 2026-11-27, a doubt of the rank counted on four of them."""
 THREE: Final = (OVERHEAD, LEFT, RIGHT)
 HOME_BY_THREE: Final = Plan(
     "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
@@ -300,3 +317,46 @@ def test_a_card_seen_late_is_not_counted_twice(seed: int, number: int) -> None:
     plan = Plan("kansas-shoe", Rates().times(10), 50, 10, clinging=False, show=True)
     (told,) = of_round(seed, number, plan)
     assert "left the shoe once and is counted twice" in told
+
+
+@pytest.mark.parametrize(
+    ("seed", "number", "clinging", "times", "asked"),
+    [
+        pytest.param(18100723, 25, True, 1, "spot 1 may have got a card unseen", id="of-ten"),
+        pytest.param(15400034, 7, False, 10, "spot 5 may have got a card unseen", id="of-twelve"),
+    ],
+)
+def test_a_hand_paid_too_much_may_have_got_a_card_that_both_sensors_missed(
+    seed: int, number: int, clinging: bool, times: int, asked: str
+) -> None:
+    rates = Rates().times(times)
+    plan = Plan("kansas-shoe", rates, 50, 10, clinging=clinging, show=True)
+    (told,) = of_round(seed, number, plan)
+    assert asked in told
+
+
+@pytest.mark.parametrize(
+    ("book", "seed", "number", "asked"),
+    [
+        pytest.param(
+            "home",
+            19100014,
+            5,
+            "player_turn_order at spot 5 may be a card that was dealt sooner than it was seen",
+            id="four cards seen at once as an arm went",
+        ),
+        pytest.param(
+            "casino-double-deck",
+            19100031,
+            15,
+            "what happened cannot be told apart",
+            id="seen after the next one, beside a back that was none",
+        ),
+    ],
+)
+def test_a_card_seen_after_the_next_spots_card_accuses_nobody(
+    book: str, seed: int, number: int, asked: str
+) -> None:
+    plan = Plan(book, Rates().of_shoe(), 50, 10, False, True, film=HAND_FILMS)
+    (told,) = of_round(seed, number, plan)
+    assert asked in told
