@@ -50,33 +50,19 @@ def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iter
             yield Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
 
 
-def stated_late(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
-    """Ask about a mistake that is none where each card is taken in when it was dealt.
+def dealt_sooner(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
+    """Ask about a mistake that is none where each card is taken in when it may have been dealt.
 
-    A card that was hidden for long is stated after others that were dealt later.
+    A card that was hidden for long is stated after others that were dealt later. And where an arm
+    hid several, one is timed as it comes into view; of another, seen after it, the camera tells how
+    long it lay there.
     """
-    facts = in_time(record)
-    if facts == list(record):
-        return
-    otherwise = weighing.mistakes(facts)
-    for code, spot in weighing.mistakes(record):
-        if (code, spot) not in otherwise:
-            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
-            yield Review(what, (), record[-1].evidence)
-
-
-def seen_before(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
-    """Ask about a mistake of dealing that is none if cards came in the order they were seen in.
-
-    An arm hid several cards. One is timed as it comes into view; of another, seen after it, the
-    camera tells how long it lay there.
-    """
-    facts = _as_seen(record)
-    if facts == list(record):
-        return
-    otherwise = weighing.mistakes(facts)
-    for code, spot in weighing.mistakes(record):
-        if code in _OF_DEALING and (code, spot) not in otherwise:
+    told = list(record)
+    others = [
+        weighing.mistakes(facts) for facts in (in_time(told), _as_seen(told)) if facts != told
+    ]
+    for code, spot in weighing.mistakes(record) if others else ():
+        if any((code, spot) not in mistakes for mistakes in others):
             what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
             yield Review(what, (), record[-1].evidence)
 

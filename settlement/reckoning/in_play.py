@@ -36,6 +36,8 @@ class InPlay:
         """Which cameras saw it since it came to lie there, by each of its tracks that ended."""
         self.place: Place | None = None
         self.dealt_place: Place | None = None
+        self.across = False
+        """Whether it was dealt across its hand, as a double's card is."""
         self.rested_at = at
         self.seen_at = 0
         """When it was first seen; 0 where it was not."""
@@ -64,7 +66,7 @@ class InPlay:
     def copy(self) -> "InPlay":
         """Return a copy for another story."""
         other = InPlay(self.ident, self.to, self.number, self.face, self.at)
-        other.carried = self.carried
+        other.carried, other.across = self.carried, self.across
         other.shoe_card, other.announced = self.shoe_card, self.announced
         other.clocked, other.turned_in_place = self.clocked, self.turned_in_place
         other.where, other.tracks, other.place = self.where, self.tracks, self.place

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from models.events import AnyFact, CardDealt, CardExposed
+from models.events import AnyFact, CardDealt, CardExposed, WagerPlaced
 from models.judgements import Account, Review
 from models.places import spot_hand
 from settlement.reckoning.in_play import Hand, InPlay
@@ -38,6 +38,10 @@ def of_hands(over: Closed, record: Sequence[AnyFact], *, shoe: bool) -> Iterator
         if hand.owed and not hand.entered_double:
             what = f"chips were added to spot {hand.spot}, and no card followed"
             yield _open(what, _ADDED, evidence)
+        if not hand.doubled and _raised(hand, record) and any(card.across for card in hand.cards):
+            whose = spot_hand(hand.spot, hand.number)
+            what = f"chips were added to {whose}, and a card lies across it, as a double's does"
+            yield _open(what, ("a double", "a raise"), evidence)
         if hand.waits_for_second and not shoe:
             what = f"no second card of {spot_hand(hand.spot, hand.number)} was seen"
             yield _open(what, _SECOND, evidence)
@@ -45,6 +49,17 @@ def of_hands(over: Closed, record: Sequence[AnyFact], *, shoe: bool) -> Iterator
         for card in _went_early(hand, paid) if shoe else ():
             what = f"{card_name(card.card)} of spot {hand.spot} was taken up before its hand"
             yield _open(what, ("put back", "hidden"), card.seqs)
+
+
+def _raised(hand: Hand, record: Sequence[AnyFact]) -> bool:
+    """Return whether chips were added to a hand's wager after its first card."""
+    return any(
+        isinstance(fact, WagerPlaced)
+        and fact.kind == "main"
+        and (fact.spot, fact.hand or 0) == (hand.spot, hand.number)
+        and (fact.at or 0) > hand.cards[0].at
+        for fact in (record if hand.cards else ())
+    )
 
 
 def _open(what: str, candidates: tuple[str, ...], evidence: tuple[int, ...]) -> Asked:

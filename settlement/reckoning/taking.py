@@ -139,14 +139,12 @@ class Taking:
         if (moved or turned) and look.track not in card.tracks:
             # Its old track is reported gone later, and tells nothing of it any more.
             card.tracks = ()
+        hand = story.hand_of(card)
+        self._note_place(card, hand, look)
         rested_at = card.rested_at if look.seen.change == "read" and not first else look.at
         story.lie(card, look.track, look.place, rested_at, look.seqs)
         if card.to == "dealer":
             story.over_at = 0
-        hand = story.hand_of(card)
-        card.tucked = look.face == "down" and self._felt.tucked(look.place)
-        if card.tucked and hand is not None:
-            hand.stood_at = hand.stood_at or look.at
         if look.face == "up":
             self._reads(story, card, look, first=first)
         if turned:
@@ -158,6 +156,16 @@ class Taking:
             self._carried_over(story, card, look)
         if hand is not None and moved and look.face == "up":
             self._split(story, hand, look)
+
+    def _note_place(self, card: InPlay, hand: Hand | None, look: Look) -> None:
+        """Note how a card lies by its hand, before it lies there: across it, or tucked."""
+        card.tucked = look.face == "down" and self._felt.tucked(look.place)
+        if hand is None:
+            return
+        if card.place is None:
+            card.across = self._felt.sideways(look.place, hand.spot)
+        if card.tucked:
+            hand.stood_at = hand.stood_at or look.at
 
     def _reads(self, story: Story, card: InPlay, look: Look, *, first: bool) -> None:
         """Look at a card's face, for the first time by what the decks can still hold."""

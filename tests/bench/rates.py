@@ -10,7 +10,7 @@ from; a report is *spurious* where no card matches it.
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from math import hypot, sqrt
@@ -285,32 +285,33 @@ RATES: Final = {
 
 @cache
 def rate(game: Game, deck: Deck, what: str) -> float:
-    """Return a recorded rate: the count and a half, of the trials and one; of none, a half.
+    """Return a recorded rate, by all runs of a game and deck: the count and a half, of the trials
+    and one; of none, a half.
 
     Raises:
         SystemExit: nothing was recorded of that game and deck.
     """
-    recorded = [one for run in load(RESULTS / "rates.json").runs for one in run.claims]
-    about = f"{game}, {deck} deck: "
-    if not any(one.claim.startswith(about) for one in recorded):
-        raise SystemExit(f"no rates of {about[:-2]}: run python -m tests.bench.rates --record")
-    for one in recorded:
-        if one.claim == about + what and one.of is not None:
-            return (float(one.value) + 0.5) / (one.of + 1)
-    return 0.5
+    return _of_all({f"{game}, {deck} deck: "}, what)
 
 
+@cache
 def rate_of_all(deck: Deck, what: str) -> float:
     """Return a rate of all games together: of what does not depend on how a card was dealt.
 
     Raises:
         SystemExit: nothing was recorded of the deck.
     """
+    return _of_all({f"{game}, {deck} deck: " for game in BOOKS}, what)
+
+
+def _of_all(about: Set[str], what: str) -> float:
     recorded = [one for run in load(RESULTS / "rates.json").runs for one in run.claims]
-    names = {f"{game}, {deck} deck: {what}" for game in BOOKS}
+    if not any(one.claim.startswith(tuple(about)) for one in recorded):
+        raise SystemExit(
+            f"no rates of {' or '.join(sorted(about))}run python -m tests.bench.rates --record"
+        )
+    names = {name + what for name in about}
     found = [one for one in recorded if one.claim in names and one.of is not None]
-    if not found:
-        raise SystemExit(f"no rates of {deck} decks: run python -m tests.bench.rates --record")
     seen = sum(float(one.value) for one in found)
     return (seen + 0.5) / (sum(one.of or 0 for one in found) + 1)
 

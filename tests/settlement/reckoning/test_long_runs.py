@@ -360,3 +360,11 @@ def test_a_card_seen_after_the_next_spots_card_accuses_nobody(
     plan = Plan(book, Rates().of_shoe(), 50, 10, False, True, film=HAND_FILMS)
     (told,) = of_round(seed, number, plan)
     assert asked in told
+
+
+def test_chips_before_a_card_that_lies_across_its_hand_are_asked_about() -> None:
+    """The third card of the hand was hidden until its double's card, which was one too many, lay
+    there: by what was seen the player raised his wager and drew two cards."""
+    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=False, show=True, dead="shoe")
+    (told,) = of_round(15500013, 14, plan)
+    assert "a card lies across it, as a double's does" in told
