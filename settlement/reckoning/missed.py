@@ -43,6 +43,9 @@ def with_a_card_more(
 ) -> Iterator[tuple[Dealt, list[Rival]]]:
     """Yield of the dealer and of each hand that a mistake is about what else would have happened.
 
+    Beside a shoe a card that was due and did not come is not weighed: a dealer forgets one more
+    often than both sensors miss it. A player who draws has a choice.
+
     Args:
         weighing: settles the accounts.
         record: the round as it is stated.
@@ -56,7 +59,13 @@ def with_a_card_more(
     unseen = MISSED_FACE**cameras * (SHOE_MISSED if by_shoe else 1.0)
     holds = {fact.to for fact in record if isinstance(fact, CardDealt)}
     whose: list[tuple[Dealt, int]] = [("dealer", 0)]
-    whose += sorted({(spot, hand or 0) for _, spot, hand in stated.mistakes if spot in holds})
+    whose += sorted(
+        {
+            (spot, hand or 0)
+            for code, spot, hand in stated.mistakes
+            if spot in holds and not (by_shoe and code == "missing_card")
+        }
+    )
     for to, hand in whose:
         taken = _taken_back(record, to, hand)
         if taken is not None:

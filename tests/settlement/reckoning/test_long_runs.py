@@ -375,3 +375,9 @@ def test_a_hole_card_that_one_camera_misread_at_every_look_is_asked_about() -> N
     plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=True, show=True)
     (told,) = of_round(18101344, 12, plan)
     assert "only the camera read 2C" in told
+
+
+def test_a_card_that_the_dealer_forgot_is_told_so_beside_a_shoe() -> None:
+    """A dealer forgets a double's card more often than shoe and camera both miss it."""
+    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=True, show=True)
+    assert not of_round(18100004, 20, plan)
