@@ -67,6 +67,17 @@ def dealt_sooner(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Revi
             yield Review(what, (), record[-1].evidence)
 
 
+def not_held(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
+    """Ask about a mistake of dealing in a round of which the likeliest story holds none.
+
+    By that story a card came in its turn, and an arm hid it: it is stated as of when it was seen.
+    """
+    for code, spot in weighing.mistakes(record):
+        if code in _OF_DEALING:
+            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
+            yield Review(what, (), record[-1].evidence)
+
+
 def _as_seen(record: Sequence[AnyFact]) -> list[AnyFact]:
     """Return the facts of a round with each card dealt before those that were seen after it."""
     found: list[AnyFact] = []

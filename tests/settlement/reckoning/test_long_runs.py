@@ -124,6 +124,22 @@ HAND_FILMS: Final = replace(
     doubted_rank=0.07142857142857142,
 )
 """Of forty sessions of 2026-11-27, a doubt of the rank counted on four of them."""
+POOLED_FILMS: Final = FilmRates(
+    misread=0.0017902274641954507,
+    misread_sure=0.058823529411764705,
+    doubted=0.035989336492890996,
+    changed=0.005357142857142857,
+    hand_missed=0.0021227325357005018,
+    back_missed=0.011204996326230713,
+    late=0.013927806164496456,
+    going_late=0.00025764342150463756,
+    ghost_face=0.0048802129547471165,
+    ghost_back=0.0054717539189588875,
+    ghost_in_zone=0.8714285714285714,
+    misread_rank=0.05555555555555555,
+    doubted_rank=0.04487179487179487,
+)
+"""Of those and 27 sessions more, of 2026-11-28."""
 THREE: Final = (OVERHEAD, LEFT, RIGHT)
 HOME_BY_THREE: Final = Plan(
     "home", Rates().of_shoe(), 50, 10, False, True, film=LATEST_FILMS["hand"], eyes=THREE
@@ -381,3 +397,9 @@ def test_a_card_that_the_dealer_forgot_is_told_so_beside_a_shoe() -> None:
     """A dealer forgets a double's card more often than shoe and camera both miss it."""
     plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=True, show=True)
     assert not of_round(18100004, 20, plan)
+
+
+def test_a_doubles_card_hidden_until_the_next_spot_surrendered_accuses_nobody() -> None:
+    plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=POOLED_FILMS)
+    (told,) = of_round(20100100, 2, plan)
+    assert "player_turn_order at spot 4 may be a card that was dealt sooner" in told
