@@ -77,7 +77,8 @@ class Closing:
         found += self._stories(over, others, record, disputed=not faces)
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
-        told = not_held if self._alone and not over.wrong else dealt_sooner
+        hidden = self._alone and cameras <= 1 and not over.wrong
+        told = not_held if hidden else dealt_sooner
         late = told(self._weighing, record)
         found += [Asked(review, settles_alike=False) for review in (*doubted, *late)]
         found += self._unread(over, record)
