@@ -63,8 +63,7 @@ def dealt_sooner(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Revi
     ]
     for code, spot in weighing.mistakes(record) if others else ():
         if any((code, spot) not in mistakes for mistakes in others):
-            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
-            yield Review(what, (), record[-1].evidence)
+            yield _seen_late(code, spot, record)
 
 
 def not_held(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
@@ -74,8 +73,12 @@ def not_held(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
     """
     for code, spot in weighing.mistakes(record):
         if code in _OF_DEALING:
-            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
-            yield Review(what, (), record[-1].evidence)
+            yield _seen_late(code, spot, record)
+
+
+def _seen_late(code: str, spot: int | None, record: Sequence[AnyFact]) -> Review:
+    what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
+    return Review(what, (), record[-1].evidence)
 
 
 def _as_seen(record: Sequence[AnyFact]) -> list[AnyFact]:
