@@ -20,7 +20,7 @@ from models.money import Cents
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
-from settlement.reckoning.dealt_amiss import dealt_sooner, in_time, not_held, untimed
+from settlement.reckoning.dealt_amiss import dealt_sooner, in_time, untimed
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.loose_ends import Asked, halves, lacking, of_another_face, of_hands
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
@@ -77,9 +77,8 @@ class Closing:
         found += self._stories(over, others, record, disputed=not faces)
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
-        hidden = self._alone and cameras <= 1 and not over.wrong
-        told = not_held if hidden else dealt_sooner
-        late = told(self._weighing, record)
+        none_held = self._alone and cameras <= 1 and not over.wrong
+        late = dealt_sooner(self._weighing, record, none_held=none_held)
         found += [Asked(review, settles_alike=False) for review in (*doubted, *late)]
         found += self._unread(over, record)
         by_shoe = any(card.announced for card in over.cards)

@@ -50,35 +50,25 @@ def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iter
             yield Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
 
 
-def dealt_sooner(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
+def dealt_sooner(
+    weighing: Weighing, record: Sequence[AnyFact], *, none_held: bool
+) -> Iterator[Review]:
     """Ask about a mistake that is none where each card is taken in when it may have been dealt.
 
     A card that was hidden for long is stated after others that were dealt later. And where an arm
     hid several, one is timed as it comes into view; of another, seen after it, the camera tells how
-    long it lay there.
+    long it lay there. ``none_held`` tells that the likeliest story holds no mistake: then one of
+    whose turn it was is asked about too, as of a card that came in its turn and was hidden.
     """
     told = list(record)
     others = [
         weighing.mistakes(facts) for facts in (in_time(told), _as_seen(told)) if facts != told
     ]
-    for code, spot in weighing.mistakes(record) if others else ():
-        if any((code, spot) not in mistakes for mistakes in others):
-            yield _seen_late(code, spot, record)
-
-
-def not_held(weighing: Weighing, record: Sequence[AnyFact]) -> Iterator[Review]:
-    """Ask about a mistake of dealing in a round of which the likeliest story holds none.
-
-    By that story a card came in its turn, and an arm hid it: it is stated as of when it was seen.
-    """
-    for code, spot in weighing.mistakes(record):
-        if code in _OF_DEALING:
-            yield _seen_late(code, spot, record)
-
-
-def _seen_late(code: str, spot: int | None, record: Sequence[AnyFact]) -> Review:
-    what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
-    return Review(what, (), record[-1].evidence)
+    for code, spot in weighing.mistakes(record) if others or none_held else ():
+        in_turn = any((code, spot) not in mistakes for mistakes in others)
+        if in_turn or (none_held and code in _OF_DEALING):
+            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
+            yield Review(what, (), record[-1].evidence)
 
 
 def _as_seen(record: Sequence[AnyFact]) -> list[AnyFact]:

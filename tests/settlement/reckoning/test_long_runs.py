@@ -403,3 +403,10 @@ def test_a_doubles_card_hidden_until_the_next_spot_surrendered_accuses_nobody() 
     plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=POOLED_FILMS)
     (told,) = of_round(20100100, 2, plan)
     assert "player_turn_order at spot 4 may be a card that was dealt sooner" in told
+
+
+def test_a_hit_seen_only_as_the_dealer_drew_accuses_nobody() -> None:
+    """An arm hid it for 4.8 s. It is stated after two cards of the dealer's."""
+    plan = Plan("casino-single-deck", Rates().of_shoe(), 50, 10, False, True, film=POOLED_FILMS)
+    (told,) = of_round(22000155, 28, plan)
+    assert "dealer_acted_before_players may be a card that was dealt sooner" in told
