@@ -51,6 +51,8 @@ BOOKS: Final[dict[Game, tuple[str, ...]]] = {
 }
 LATE_NS: Final = 500_000_000
 """A card reported so long after the simulator's camera is late."""
+LATER_S: Final = (1, 2, 4)
+"""Of the late ones, those are counted that are late by so many seconds."""
 GONE_LATE_NS: Final = 3_000_000_000
 """A card that is not reported gone by then was not seen to go."""
 RANK_P: Final = 0.98
@@ -112,7 +114,7 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
         told_ns, event = match
         found.counts[f"{kind} seen"] += 1
         found.counts["cards seen"] += 1
-        found.counts["cards late"] += told_ns - due.get(rest.move, told_ns) > LATE_NS
+        _late(found, rest, told_ns - due.get(rest.move, told_ns))
         _place(found, event, rest)
         if kind == "faces":
             looks = [one for at, one in by_track[event.track] if told_ns <= at <= rest.until_ns]
@@ -122,6 +124,15 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
     _hands(found, scene, missed)
     _spurious(found, placed, by_track, scene.layout)
     return found
+
+
+def _late(found: Measured, rest: Rest, late_ns: int) -> None:
+    if late_ns > LATE_NS:
+        found.counts["cards late"] += 1
+        for second in LATER_S:
+            found.counts[f"cards late by {second} s"] += late_ns > second * 1_000_000_000
+        at = f"{rest.from_ns / 1e9:.2f} s"
+        found.notes.append(f"late {rest.move.card} at {at}, by {late_ns / 1e9:.2f} s")
 
 
 def _hands(found: Measured, scene: Scene, missed: Sequence[Rest]) -> None:
@@ -271,6 +282,7 @@ RATES: Final = {
     "hands missed": "hands shown",
     "backs missed": "backs",
     "cards late": "cards seen",
+    **{f"cards late by {second} s": "cards late" for second in LATER_S},
     "errors that lasted": "errors looked at again",
     "looks that changed": "faces looked at again",
     "spurious faces": "faces",
