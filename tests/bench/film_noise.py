@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from models.cards import DECK, Card
 from models.events import AnyObservation, CardGone, CardSighted
 from models.layout import Point, TableLayout
-from tests.bench.rates import Deck, Game, in_a_zone, rate, rate_of_all, together
+from tests.bench.rates import LATER_S, Deck, Game, in_a_zone, rate, rate_of_all, together
 
 Timed: TypeAlias = tuple[int, AnyObservation]
 Told: TypeAlias = tuple[int, CardSighted | CardGone]
 
 _SECOND: Final = 10**9
 _LATE_NS: Final = (_SECOND // 2, 5 * _SECOND)
+"""A late card is at least so late, and at most: by more than 4 s none was on films."""
 _SEEN_NS: Final = 160_000_000
 """A late card was seen all the same: it lay there for so long after."""
 _GONE_LATE_NS: Final = (3 * _SECOND, 10 * _SECOND)
@@ -61,6 +62,9 @@ class FilmRates:
     """Share of the misread faces, but for sure ones, that are of another rank."""
     doubted_rank: float = 0.0
     """Share of the faces in doubt whose rank is left open."""
+    late_by: tuple[float, ...] = (8 / 9, 6 / 9, 2 / 9)
+    """Shares of the late cards that are late by each of ``LATER_S``; as stated here, any time from
+    half a second to five is as likely as any other."""
 
     @property
     def misread_as_another(self) -> float:
@@ -89,6 +93,7 @@ class FilmRates:
             ghost_in_zone=of("spurious in a zone of cards"),
             misread_rank=rate_of_all(deck, "misread in another rank"),
             doubted_rank=rate_of_all(deck, "doubts of the rank"),
+            late_by=tuple(rate_of_all(deck, f"cards late by {second} s") for second in LATER_S),
         )
 
     def times(self, factor: float) -> "FilmRates":
@@ -175,12 +180,22 @@ class _Camera:
 
     def _late_ns(self, track: Sequence[Told]) -> int:
         """Return how late a card is seen: as long as it lies there, since it was seen."""
-        late_ns = self._between(_LATE_NS)
+        late_ns = self._as_late_as_on_films(self._between(_LATE_NS))
         ends = [one.at or at for at, one in track if isinstance(one, CardGone)]
         if not ends or track[0][0] + late_ns + _SEEN_NS <= ends[0]:
             return late_ns
         most_ns = ends[0] - _SEEN_NS - track[0][0]
         return self._between((_LATE_NS[0], most_ns)) if most_ns > _LATE_NS[0] else 0
+
+    def _as_late_as_on_films(self, evenly_ns: int) -> int:
+        """Return the lateness that as many late cards exceed as ``evenly_ns``, were all alike."""
+        least_ns, most_ns = _LATE_NS
+        share = (most_ns - evenly_ns) / (most_ns - least_ns)
+        ends_ns = (least_ns, *(second * _SECOND for second in LATER_S), most_ns)
+        shares = (1.0, *self._rates.late_by, 0.0)
+        at = max(place for place, exceeded in enumerate(shares[:-1]) if exceeded >= share)
+        within = (shares[at] - share) / (shares[at] - shares[at + 1])
+        return round(ends_ns[at] + within * (ends_ns[at + 1] - ends_ns[at]))
 
     def _turned_later(self, track: Sequence[Told]) -> Sequence[Told]:
         """Return what is left of a card that was missed as it first lay: it is seen once turned."""
