@@ -21,7 +21,7 @@ from settlement.reckoning.odds import (
     COMES_BACK,
     DOUBTED,
     GLIMPSED,
-    HIDDEN_FOR_NS,
+    HIDDEN_LONG_FOR_NS,
     HIDDEN_LONG_NS,
     LAID_APART,
     LOST_SIGHT,
@@ -163,7 +163,7 @@ class Camera:
             if in_deal and card.to != "dealer" and (card.face, look.face) == ("down", "up"):
                 # Its face was hidden all the time; a back may have been missed, and turned up now.
                 long_ns = max(0, look.at - card.at - HIDDEN_LONG_NS)
-                evidence = place + looks - long_ns / HIDDEN_FOR_NS
+                evidence = place + looks - long_ns / HIDDEN_LONG_FOR_NS
                 yield Option(evidence, log(MISTAKE), ident=card.ident, kind="again", dealt_up=True)
             return
         if card.where == "off":
