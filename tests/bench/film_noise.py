@@ -22,7 +22,7 @@ Told: TypeAlias = tuple[int, CardSighted | CardGone]
 
 _SECOND: Final = 10**9
 _LATE_NS: Final = (_SECOND // 2, 5 * _SECOND)
-"""A late card is at least so late, and at most: by more than 4 s none was on films."""
+"""A late card is at least so late, and at most. On films none was late by 2 s."""
 _SEEN_NS: Final = 160_000_000
 """A late card was seen all the same: it lay there for so long after."""
 _GONE_LATE_NS: Final = (3 * _SECOND, 10 * _SECOND)
