@@ -34,15 +34,22 @@ SURER: Final = 0.5
 """A look that is still in doubt is reported where it leaves so much of the doubt at most."""
 _PLACE_PX: Final = 1.5
 """Standard error of a place on each axis, in pixels."""
-FOREIGN_LOOKS: Final = 2
-"""Looks after which a card that fitted in none of them is called foreign."""
+FOREIGN_FOR_NS: Final = 500_000_000
+"""A card that fitted in no look for so long, two at least, is called foreign: the hand that lays it
+covers a part of it before. At once one of 205 backs of the deck in use was, after 0.1 s none."""
 
 
-def foreign(track: Track) -> bool:
+def misfit(track: Track) -> bool:
     """Return whether a card fitted no deck in use in any look so far; without a look, false."""
     return track.looks > 0 and track.deck_fit < (
         FOREIGN_FIT if track.face == "up" else FOREIGN_BACK_FIT
     )
+
+
+def foreign(track: Track) -> bool:
+    """Return whether a card has fitted no deck in use for long enough."""
+    first_ns, last_ns = track.fitted_ns
+    return misfit(track) and last_ns - first_ns >= FOREIGN_FOR_NS
 
 
 @dataclass(slots=True)
@@ -97,9 +104,7 @@ class Observer:
         strange = [
             track
             for track in tracks
-            if foreign(track)
-            and track.looks >= FOREIGN_LOOKS
-            and (track.number, track.face) not in self._foreign
+            if foreign(track) and (track.number, track.face) not in self._foreign
         ]
         self._foreign |= {(track.number, track.face) for track in strange}
         return tuple(self._foreign_event(track, at_ns, frame) for track in strange)

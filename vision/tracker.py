@@ -126,6 +126,8 @@ class Track:
     """The number of looks that measured the fit of its face or back to the decks in use."""
     deck_fit: float = -1.0
     """The best fit among them."""
+    fitted_ns: tuple[int, int] = (0, 0)
+    """Times of the first and the last of them."""
     print: Print | None = None
     """How it looked when its face was first certain where it lies."""
     _poses: list[Pose] = field(default_factory=list)
@@ -138,6 +140,7 @@ class Track:
         self.found_p = max(self.found_p, seen.found_p)
         self.vanished_ns = None
         if not math.isnan(seen.deck_fit):
+            self.fitted_ns = (self.fitted_ns[0] if self.looks else now_ns, now_ns)
             self.looks, self.deck_fit = self.looks + 1, max(self.deck_fit, seen.deck_fit)
         if seen.face == "up":
             self.evidence.add(seen.card_p)

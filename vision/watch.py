@@ -24,7 +24,7 @@ from vision.change import ChangeDetector, Grid, Mask, Rect, portion, regions
 from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
-from vision.observer import FOREIGN_LOOKS, Observer, foreign
+from vision.observer import Observer, foreign, misfit
 from vision.repeats import Repeats
 from vision.sightings import CardReader, Sightings, for_session
 from vision.tracker import Change, Seen, Track, Tracker
@@ -230,7 +230,7 @@ class Watcher:
         _, pieces, stats, _ = cv2.connectedComponentsWithStats(strange.astype(np.uint8))
         where = strange & (stats[:, cv2.CC_STAT_AREA] >= _LEAST_STRANGE)[pieces]
         for track in self._tracker.lying:
-            if self._read_in_doubt(track) or (foreign(track) and track.looks < FOREIGN_LOOKS):
+            if self._read_in_doubt(track) or (misfit(track) and not foreign(track)):
                 where |= view.blocks(track.pose)
         for pose in self._tracker.unsettled:
             where |= view.blocks(pose)

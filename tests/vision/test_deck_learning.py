@@ -371,19 +371,31 @@ def test_a_card_of_another_deck_fits_worse_than_every_card_of_its_own() -> None:
     assert max(foreign) < min(own)
 
 
-def fit_of_back(deck: str, seed: int, turn_deg: float, move_px: float, image: Image) -> float:
-    """Return how a back fits the deck, where the finder places it askew and beside its place."""
+def fit_found(
+    deck: str,
+    card: Card | None,
+    seed: int,
+    image: Image,
+    *,
+    turn_deg: float = 0.0,
+    move_px: float = 0.0,
+    size: float = 1.0,
+) -> float:
+    """Return how a card fits the deck that the finder places askew, beside its place or too large.
+
+    A back is no ``card``.
+    """
     quad = outline(load_deck(deck), seed)
     middle = quad.mean(0)
-    turn = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), turn_deg, 1.0)
+    turn = cv2.getRotationMatrix2D((float(middle[0]), float(middle[1])), turn_deg, size)
     askew = quad @ turn[:, :2].T + turn[:, 2] + [move_px, -move_px]
-    back = Sightings(
-        np.array([askew], np.float32),
-        np.zeros(1, bool),
-        np.ones(1, np.float32),
-        np.zeros((1, 52), np.float32),
+    row = np.zeros((1, 52), np.float32)
+    if card is not None:
+        row[0, DECK.index(card)] = 0.999
+    found = Sightings(
+        np.array([askew], np.float32), np.array([card is not None]), np.ones(1, np.float32), row
     )
-    reader = DeckReader(Told(back, 0.98), [learnt_whole().profile])
+    reader = DeckReader(Told(found, 0.98), [learnt_whole().profile])
     seen = reader.read(image, card_width_px=60.0)
     assert seen.deck_fit is not None
     return float(seen.deck_fit[0])
@@ -394,8 +406,12 @@ def test_a_back_found_beside_its_place_is_compared_where_its_edges_are(
     turn_deg: float, move_px: float
 ) -> None:
     for seed in range(300, 306):
-        own = fit_of_back(ONE, seed, turn_deg, move_px, pictured(ONE, None, seed))
-        other = fit_of_back(OTHER, seed, turn_deg, move_px, pictured(OTHER, None, seed))
+        own, other = (
+            fit_found(
+                deck, None, seed, pictured(deck, None, seed), turn_deg=turn_deg, move_px=move_px
+            )
+            for deck in (ONE, OTHER)
+        )
         assert own >= FOREIGN_BACK_FIT
         assert other < own - 0.05
 
@@ -406,7 +422,18 @@ def test_a_back_whose_edges_are_unclear_is_not_called_foreign() -> None:
     for at in range(2):  # a hand over two of its sides
         side = np.array([quad[at], quad[at + 1], quad[at + 1], quad[at]])
         cv2.polylines(image, [side], True, image[5, 5].tolist(), 60)
-    assert np.isnan(fit_of_back(OTHER, 300, 0, 0, image))
+    assert np.isnan(fit_found(OTHER, None, 300, image))
+
+
+@pytest.mark.parametrize("size", [1.0, 1.06, 1.1])
+def test_a_face_found_too_large_is_compared_where_its_edges_are(size: float) -> None:
+    for card in (Card.TWO_C, Card.SEVEN_D, Card.KS):
+        seed = 200 + seed_of(card)
+        own, other = (
+            fit_found(deck, card, seed, pictured(deck, card, seed), size=size)
+            for deck in (ONE, OTHER)
+        )
+        assert own >= FOREIGN_FIT > other
 
 
 def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> None:

@@ -77,6 +77,10 @@ def test_a_card_that_fits_at_a_second_look_is_not_told() -> None:
     assert foreign(observed(ACE, KING, fits={0: [0.9], 1: [0.3, 0.9]})) == []
 
 
+def test_a_card_that_the_hand_which_lays_it_covers_at_its_first_looks_is_not_told() -> None:
+    assert foreign(observed(ACE, BACK, fits={0: [0.9], 1: [0.3, 0.3, 0.9]})) == []
+
+
 def test_where_it_cannot_be_told_how_a_card_fits_nothing_is_told() -> None:
     assert foreign(observed(ACE, KING, fits={0: [0.9], 1: [float("nan")]})) == []
 

@@ -30,9 +30,12 @@ FACE_WEIGHT: Final = 8.0
 """Weights of the logarithms of a reading, of its best index's evidence and of its whole face's:
 close to the most likely ones on rendered decks that no network learnt from, and small enough that
 no wrong card there becomes certain."""
-FOREIGN_FIT: Final = 0.7  # own decks fit 0.75 and better: docs/lab/2026-11-22-known-decks.md
-FOREIGN_BACK_FIT: Final = 0.4
-"""Fit. A back below it, or a face below ``FOREIGN_FIT``, is not of the decks in use."""
+FOREIGN_FIT: Final = 0.8
+FOREIGN_BACK_FIT: Final = 0.5
+"""Fit. A back below it, or a face below ``FOREIGN_FIT``, is not of the decks in use. On films 373
+faces of these fit 0.85 and better, 205 backs 0.60: docs/lab/2026-11-28-foreign-cards.md."""
+ON_TOP_FIT: Final = 0.7
+"""A whole face that fits so well lies on top of what it overlaps."""
 DISAGREED_P: Final = 0.98
 """Largest probability where reading and deck prefer different cards."""
 DECISIVE: Final = 10.0
@@ -102,17 +105,33 @@ class DeckReader:
         card_p = seen.card_p.copy()
         if len(up):
             all_fits = [deck.fits(image, seen.corners_px[up], quads[up]) for deck in self._decks]
-            fits = [one.where_open(corners[up], whole[up], FOREIGN_FIT) for one in all_fits]
+            fits = [one.where_open(corners[up], whole[up], ON_TOP_FIT) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
             carrying = max(one.indices.shape[1] for one in all_fits)
             comparable = corners[up][:, :carrying].any(1)
             deck_fit[up] = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
+            strange = up[deck_fit[up] < FOREIGN_FIT]
+            deck_fit[strange] = self._face_fits_on_edges(image, quads[strange], card_p[strange])
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             deck_fit[down] = self._back_fits(image, quads[down])
             strange = down[deck_fit[down] < FOREIGN_BACK_FIT]
             deck_fit[strange] = self._back_fits_on_edges(image, quads[strange])
         return replace(seen, card_p=card_p, deck_fit=deck_fit)
+
+    def _face_fits_on_edges(
+        self, image: NDArray[np.uint8], corners_px: NDArray[np.float32], card_p: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return the fit of faces where their edges are; NaN where those are unclear.
+
+        A finger on a card misleads the finder: an index a few millimetres off fits nothing.
+        """
+        edged, moved = _moved_on_edges(image, corners_px)
+        fits = np.full(len(corners_px), np.nan)
+        if moved.any():
+            found = [deck.fits(image, edged[moved], edged[moved]) for deck in self._decks]
+            fits[moved] = _best_fit(card_p[moved], found)
+        return fits
 
     def _back_fits(self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Fits:
         """Return the fit of backs ``(N, 4, 2)`` to that deck in use which they fit best."""
@@ -127,12 +146,19 @@ class DeckReader:
         A back has no index that shows how it lies: the finder places it less exactly than a face,
         and a fine print a millimetre off fits nothing.
         """
-        edged = _on_edges(image, corners_px, np.ones(len(corners_px), bool))
-        moved = (edged != corners_px).any((1, 2))
+        edged, moved = _moved_on_edges(image, corners_px)
         fits = np.full(len(corners_px), np.nan)
         if moved.any():
             fits[moved] = self._back_fits(image, edged[moved])
         return fits
+
+
+def _moved_on_edges(
+    image: NDArray[np.uint8], quads: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return outlines ``(N, 4, 2)`` on the cards' edges, and which of them have clear ones."""
+    edged = _on_edges(image, quads, np.ones(len(quads), bool))
+    return edged, (edged != quads).any((1, 2))
 
 
 def _on_edges(
