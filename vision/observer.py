@@ -34,7 +34,7 @@ SURER: Final = 0.5
 """A look that is still in doubt is reported where it leaves so much of the doubt at most."""
 _PLACE_PX: Final = 1.5
 """Standard error of a place on each axis, in pixels."""
-FOREIGN_FOR_NS: Final = 500_000_000
+FOREIGN_FOR_NS: Final = 300_000_000
 """A card that fitted in no look for so long, two at least, is called foreign: the hand that lays it
 covers a part of it before. At once one of 205 backs of the deck in use was, after 0.1 s none."""
 

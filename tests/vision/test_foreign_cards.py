@@ -1,8 +1,10 @@
 """A card of another deck on the felt is told once, and never for want of a clear view."""
 
 from dataclasses import dataclass, field, replace
+from math import nan
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from models.cards import Card
@@ -11,7 +13,9 @@ from tests.vision.painted import LAYOUT, POINTS, Lying, Moment, TruthReader, fil
 from vision.change import Rect
 from vision.decks.cover import open_cards, open_corners
 from vision.felt import Pose
+from vision.observer import foreign as is_a_foreign_card
 from vision.sightings import Sightings
+from vision.tracker import Seen, Track
 from vision.watch import Observed, Watcher
 
 ACE = Lying(Card.AS, Pose(-100, 300, 3))
@@ -77,8 +81,23 @@ def test_a_card_that_fits_at_a_second_look_is_not_told() -> None:
     assert foreign(observed(ACE, KING, fits={0: [0.9], 1: [0.3, 0.9]})) == []
 
 
-def test_a_card_that_the_hand_which_lays_it_covers_at_its_first_looks_is_not_told() -> None:
-    assert foreign(observed(ACE, BACK, fits={0: [0.9], 1: [0.3, 0.3, 0.9]})) == []
+@pytest.mark.parametrize(
+    ("looks", "is_foreign"),
+    [
+        ([(0.0, 0.3), (0.07, 0.3)], False),
+        ([(0.0, 0.3), (0.07, 0.3), (0.4, 0.3)], True),
+        ([(0.0, 0.3), (0.07, 0.3), (0.4, 0.9)], False),
+        ([(0.0, 0.3), (0.4, nan)], False),
+    ],
+)
+def test_a_card_is_foreign_once_it_has_misfitted_for_longer_than_a_hand_lays_it(
+    looks: list[tuple[float, float]], is_foreign: bool
+) -> None:
+    track = Track(1, BACK.pose, "down", 0, 0.9, 0)
+    for at_s, fit in looks:
+        at_ns = round(at_s * 1e9)
+        track.see(Seen(BACK.pose, "down", 0.9, np.zeros(52), at_ns, fit), at_ns)
+    assert is_a_foreign_card(track) is is_foreign
 
 
 def test_where_it_cannot_be_told_how_a_card_fits_nothing_is_told() -> None:

@@ -34,6 +34,8 @@ FOREIGN_FIT: Final = 0.8
 FOREIGN_BACK_FIT: Final = 0.5
 """Fit. A back below it, or a face below ``FOREIGN_FIT``, is not of the decks in use. On films 373
 faces of these fit 0.85 and better, 205 backs 0.60: docs/lab/2026-11-28-foreign-cards.md."""
+SURE_FIT: Final = 0.85
+"""A face that fits less well is compared once more, where its edges are."""
 ON_TOP_FIT: Final = 0.7
 """A whole face that fits so well lies on top of what it overlaps."""
 DISAGREED_P: Final = 0.98
@@ -110,8 +112,10 @@ class DeckReader:
             carrying = max(one.indices.shape[1] for one in all_fits)
             comparable = corners[up][:, :carrying].any(1)
             deck_fit[up] = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
-            strange = up[deck_fit[up] < FOREIGN_FIT]
-            deck_fit[strange] = self._face_fits_on_edges(image, quads[strange], card_p[strange])
+            unsure = up[deck_fit[up] < SURE_FIT]
+            edged = self._face_fits_on_edges(image, quads[unsure], card_p[unsure])
+            fitting = deck_fit[unsure] >= FOREIGN_FIT
+            deck_fit[unsure] = np.where(np.isnan(edged) & fitting, deck_fit[unsure], edged)
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             deck_fit[down] = self._back_fits(image, quads[down])
