@@ -401,7 +401,7 @@ def fit_found(
     return float(seen.deck_fit[0])
 
 
-@pytest.mark.parametrize(("turn_deg", "move_px"), [(0, 0), (3, 5), (-4, -6)])
+@pytest.mark.parametrize(("turn_deg", "move_px"), [(0, 0), (3, 5), (-4, -6), (6, 0), (-6, 2)])
 def test_a_back_found_beside_its_place_is_compared_where_its_edges_are(
     turn_deg: float, move_px: float
 ) -> None:

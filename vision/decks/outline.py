@@ -40,15 +40,29 @@ def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
         image: ``(H, W, 3)`` BGR, the card alone on a cloth.
         quad: the card's corners as found, clockwise from its own upper left.
     """
-    given = quad.astype(np.float64)
-    width = float(np.linalg.norm(given[1] - given[0]))
-    smooth = np.asarray(cv2.GaussianBlur(image, (0, 0), max(0.8, width / 120)), np.float32)
+    width = float(np.linalg.norm(quad[1].astype(np.float64) - quad[0]))
+    blur_px = max(0.8, width / 120)
+    around, origin = _around(image, quad, REACH * width + 4 * blur_px)
+    if not around.size:
+        return quad
+    given = quad - origin
+    smooth = np.asarray(cv2.GaussianBlur(around, (0, 0), blur_px), np.float32)
     sides = [_edge(smooth, given, side, width) for side in range(4)]
     lines = [line for line in sides if line is not None]
     if len(lines) < 4:
         return quad
     found = np.array([_crossing(lines[side - 1], lines[side]) for side in range(4)])
-    return np.asarray(found, np.float32) if _is_card(found, given) else quad
+    return np.asarray(found + origin, np.float32) if _is_card(found, given) else quad
+
+
+def _around(
+    image: NDArray[np.uint8], quad: Quad, margin_px: float
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Return the part of a picture around an outline, and where its upper left lies."""
+    (left, top), (right, bottom) = quad.min(0) - margin_px, quad.max(0) + margin_px
+    x, y = max(0, int(left)), max(0, int(top))
+    part = image[y : max(y, int(bottom) + 1), x : max(x, int(right) + 1)]
+    return part, np.array([x, y], np.float64)
 
 
 def _edge(
