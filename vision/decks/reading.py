@@ -35,7 +35,7 @@ FOREIGN_BACK_FIT: Final = 0.5
 """Fit. A back below it, or a face below ``FOREIGN_FIT``, is not of the decks in use. On films 373
 faces of these fit 0.85 and better, 205 backs 0.60: docs/lab/2026-11-28-foreign-cards.md."""
 SURE_FIT: Final = 0.85
-"""A face that fits less well is compared once more, where its edges are."""
+"""A face that fits less well, and lies alone, is compared where its edges are."""
 ON_TOP_FIT: Final = 0.7
 """A whole face that fits so well lies on top of what it overlaps."""
 DISAGREED_P: Final = 0.98
@@ -115,10 +115,10 @@ class DeckReader:
             carrying = max(one.indices.shape[1] for one in all_fits)
             comparable = corners[up][:, :carrying].any(1)
             deck_fit[up] = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
-            unsure = up[deck_fit[up] < SURE_FIT]
-            edged = self._face_fits_on_edges(image, quads[unsure], card_p[unsure])
-            fitting = deck_fit[unsure] >= FOREIGN_FIT
-            deck_fit[unsure] = np.where(np.isnan(edged) & fitting, deck_fit[unsure], edged)
+            deck_fit[up[deck_fit[up] < FOREIGN_FIT]] = np.nan
+            alone = np.flatnonzero(seen.face_up & whole & ~(deck_fit >= SURE_FIT))
+            edged = self._face_fits_on_edges(image, quads[alone], card_p[alone])
+            deck_fit[alone] = np.where(np.isnan(edged), deck_fit[alone], edged)
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             deck_fit[down] = self._back_fits(image, quads[down])
@@ -131,7 +131,8 @@ class DeckReader:
     ) -> NDArray[np.float64]:
         """Return the fit of faces where their edges are; NaN where those are unclear.
 
-        A finger on a card misleads the finder: an index a few millimetres off fits nothing.
+        A finger on a card misleads the finder: an index a few millimetres off fits nothing. Cards
+        that overlap have each other's edges.
         """
         edged, moved = _moved_on_edges(image, corners_px)
         fits = np.full(len(corners_px), np.nan)
