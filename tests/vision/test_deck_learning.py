@@ -19,7 +19,12 @@ from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.learning import Learnt, Lesson
 from vision.decks.library import Library
 from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes, read_profile
-from vision.decks.reading import FOREIGN_BACK_FIT, FOREIGN_FIT, DeckReader
+from vision.decks.reading import (
+    FOREIGN_BACK_FIT,
+    FOREIGN_COVERED_FIT,
+    FOREIGN_FIT,
+    DeckReader,
+)
 from vision.scenes.decks import load_deck
 from vision.sightings import Sightings
 
@@ -451,6 +456,27 @@ def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> N
     seen = reader.read(image, card_width_px=None)
     assert seen.deck_fit is not None
     assert seen.deck_fit[0] >= FOREIGN_FIT
+
+
+def test_a_face_that_overlaps_another_and_hardly_fits_says_nothing() -> None:
+    card, seed = Card.NINE_S, 200 + seed_of(Card.NINE_S)
+    quad, image = outline(load_deck(ONE), seed), pictured(ONE, card, seed)
+    row = np.zeros((2, 52), np.float32)
+    row[0, DECK.index(card)], row[1, 0] = 0.999, 0.4
+    told: list[float] = []
+    for moved_px in np.linspace(0, 12, 25):
+        moved = quad + moved_px
+        pair = np.array([moved, moved - 0.7 * (quad[2] - quad[0])], np.float32)
+        found = Sightings(pair, np.ones(2, bool), np.ones(2, np.float32), row)
+        reader = DeckReader(Told(found, 0.98), [learnt_whole().profile])
+        seen = reader.read(image, card_width_px=60.0)
+        assert seen.deck_fit is not None
+        told.append(float(seen.deck_fit[0]))
+    fits = [fit for fit in told if not np.isnan(fit)]
+    assert max(fits) >= FOREIGN_FIT
+    assert min(fits) < FOREIGN_COVERED_FIT
+    assert len(fits) < len(told)
+    assert not any(FOREIGN_COVERED_FIT <= fit < FOREIGN_FIT for fit in fits)
 
 
 def test_a_card_that_lies_on_another_is_told_by_its_whole_face_and_the_other_is_not() -> None:

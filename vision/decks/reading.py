@@ -117,18 +117,39 @@ class DeckReader:
             card_p[up] = weighed(seen.card_p[up], fits)
             carrying = max(one.indices.shape[1] for one in all_fits)
             comparable = corners[up][:, :carrying].any(1)
-            deck_fit[up] = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
-            deck_fit[(deck_fit >= FOREIGN_COVERED_FIT) & (deck_fit < FOREIGN_FIT)] = np.nan
-            alone = np.flatnonzero(seen.face_up & whole & ~(deck_fit >= SURE_FIT))
-            edged = self._face_fits_on_edges(image, quads[alone], card_p[alone])
-            fitting = deck_fit[alone] >= FOREIGN_FIT
-            deck_fit[alone] = np.where(np.isnan(edged) & fitting, deck_fit[alone], edged)
+            found = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
+            deck_fit[up] = self._face_fits(image, quads[up], card_p[up], found, alone=whole[up])
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             deck_fit[down] = self._back_fits(image, quads[down])
             strange = down[deck_fit[down] < FOREIGN_BACK_FIT]
             deck_fit[strange] = self._back_fits_on_edges(image, quads[strange])
         return replace(seen, card_p=card_p, deck_fit=deck_fit)
+
+    def _face_fits(
+        self,
+        image: NDArray[np.uint8],
+        corners_px: NDArray[np.float32],
+        card_p: NDArray[np.float32],
+        found: NDArray[np.floating],
+        *,
+        alone: NDArray[np.bool_],
+    ) -> NDArray[np.floating]:
+        """Return the fit of faces; NaN where it says nothing.
+
+        Args:
+            image: the picture.
+            corners_px: their outlines, ``(N, 4, 2)``.
+            card_p: what they are read as, ``(N, 52)``.
+            found: their fit where they were found; NaN where no corner can be compared.
+            alone: whether each overlaps no other card.
+        """
+        fits = np.where((found >= FOREIGN_COVERED_FIT) & (found < FOREIGN_FIT), np.nan, found)
+        unsure = np.flatnonzero(alone & ~(fits >= SURE_FIT))
+        edged = self._face_fits_on_edges(image, corners_px[unsure], card_p[unsure])
+        fitting = fits[unsure] >= FOREIGN_FIT
+        fits[unsure] = np.where(np.isnan(edged) & fitting, fits[unsure], edged)
+        return fits
 
     def _face_fits_on_edges(
         self, image: NDArray[np.uint8], corners_px: NDArray[np.float32], card_p: NDArray[np.float32]
