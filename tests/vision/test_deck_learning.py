@@ -401,7 +401,8 @@ def fit_found(
         np.array([askew], np.float32), np.array([card is not None]), np.ones(1, np.float32), row
     )
     reader = DeckReader(Told(found, 0.98), [learnt_whole().profile])
-    seen = reader.read(image, card_width_px=60.0)
+    width_px = float(np.linalg.norm(quad[1] - quad[0]))
+    seen = reader.read(image, card_width_px=width_px)
     assert seen.deck_fit is not None
     return float(seen.deck_fit[0])
 

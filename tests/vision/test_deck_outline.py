@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from models.cards import DECK
 from tests.thoroughness import examples
 from tests.vision.snapshots import aslant, outline, snapshot
-from vision.decks.outline import outlined
+from vision.decks.outline import on_own_edges, outlined
 from vision.scenes.decks import load_deck
 
 NAME = "casino-standard"
@@ -76,3 +76,28 @@ def as_two_indices_tell(true: NDArray[np.float32], size: float) -> NDArray[np.fl
     right, below = across.mean(0) * size / 2, down.mean(0) * size / 2
     told = [middle - right - below, middle + right - below]
     return np.array([*told, middle + right + below, middle - right + below], np.float32)
+
+
+def backs(*lefts_tops: tuple[int, int]) -> NDArray[np.uint8]:
+    """Draw backs 58 pixels wide, each upon the one before."""
+    image = np.full((240, 240, 3), (80, 70, 65), np.uint8)
+    for left, top in lefts_tops:
+        cv2.rectangle(image, (left, top), (left + 57, top + 80), (235, 235, 235), -1)
+        cv2.rectangle(image, (left + 3, top + 3), (left + 54, top + 77), (150, 90, 40), -1)
+    return image
+
+
+def box(left: float, top: float, right: float, bottom: float) -> NDArray[np.float32]:
+    return np.array([[[left, top], [right, top], [right, bottom], [left, bottom]]], np.float32)
+
+
+def test_a_back_has_edges_of_its_own() -> None:
+    edged, own = on_own_edges(backs((100, 80)), box(98, 77, 160, 163), 58.0)
+    assert own.all()
+    assert np.abs(edged - box(100, 80, 158, 161)).max() < 2
+
+
+def test_two_backs_found_as_one_have_not() -> None:
+    image, found = backs((86, 90), (100, 80)), box(90, 79, 157, 170)
+    assert on_own_edges(image, found, None)[1].all()
+    assert not on_own_edges(image, found, 58.0)[1].any()

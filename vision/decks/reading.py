@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.change import Rect
-from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.appearance import appearance
 from vision.decks.cover import open_cards, open_corners
 from vision.decks.matching import (
@@ -20,7 +19,7 @@ from vision.decks.matching import (
     fit,
     whole_fits,
 )
-from vision.decks.outline import outlined
+from vision.decks.outline import on_own_edges, outlined, width_px
 from vision.decks.profile import DeckProfile
 from vision.sightings import CardReader, Sightings, for_session, in_languages
 
@@ -51,9 +50,6 @@ LEFT_OPEN_P: Final = 0.1
 """Probability from which a reading leaves a card open. Chosen; those kings had 0.2 to 0.5."""
 CANDIDATE_P: Final = 0.005
 """Probability. Less likely cards are not compared with a sighting."""
-EDGE_PASSES: Final = 5
-"""Times that a misfit card's outline is moved onto its edges. Of backs found 6 degrees askew 2 of 6
-fit after one, 5 after three, all after five."""
 SIZE_STEP_PX: Final = 6.0
 """Pixels of card width that one set of templates serves."""
 _LEAST_P: Final = 1e-9  # keeps a logarithm finite
@@ -118,12 +114,14 @@ class DeckReader:
             carrying = max(one.indices.shape[1] for one in all_fits)
             comparable = corners[up][:, :carrying].any(1)
             found = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
-            deck_fit[up] = self._face_fits(image, quads[up], card_p[up], found, alone=whole[up])
+            deck_fit[up] = self._face_fits(
+                image, quads[up], card_p[up], found, card_width_px, alone=whole[up]
+            )
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             deck_fit[down] = self._back_fits(image, quads[down])
             strange = down[deck_fit[down] < FOREIGN_BACK_FIT]
-            deck_fit[strange] = self._back_fits_on_edges(image, quads[strange])
+            deck_fit[strange] = self._back_fits_on_edges(image, quads[strange], card_width_px)
         return replace(seen, card_p=card_p, deck_fit=deck_fit)
 
     def _face_fits(
@@ -132,6 +130,7 @@ class DeckReader:
         corners_px: NDArray[np.float32],
         card_p: NDArray[np.float32],
         found: NDArray[np.floating],
+        card_width_px: float | None,
         *,
         alone: NDArray[np.bool_],
     ) -> NDArray[np.floating]:
@@ -142,24 +141,29 @@ class DeckReader:
             corners_px: their outlines, ``(N, 4, 2)``.
             card_p: what they are read as, ``(N, 52)``.
             found: their fit where they were found; NaN where no corner can be compared.
+            card_width_px: how wide a card is there; ``None`` where nobody knows.
             alone: whether each overlaps no other card.
         """
         fits = np.where((found >= FOREIGN_COVERED_FIT) & (found < FOREIGN_FIT), np.nan, found)
         unsure = np.flatnonzero(alone & ~(fits >= SURE_FIT))
-        edged = self._face_fits_on_edges(image, corners_px[unsure], card_p[unsure])
+        edged = self._face_fits_on_edges(image, corners_px[unsure], card_p[unsure], card_width_px)
         fitting = fits[unsure] >= FOREIGN_FIT
         fits[unsure] = np.where(np.isnan(edged) & fitting, fits[unsure], edged)
         return fits
 
     def _face_fits_on_edges(
-        self, image: NDArray[np.uint8], corners_px: NDArray[np.float32], card_p: NDArray[np.float32]
+        self,
+        image: NDArray[np.uint8],
+        corners_px: NDArray[np.float32],
+        card_p: NDArray[np.float32],
+        card_width_px: float | None,
     ) -> NDArray[np.float64]:
         """Return the fit of faces where their edges are; NaN where those are unclear.
 
         A finger on a card misleads the finder: an index a few millimetres off fits nothing. Cards
         that overlap have each other's edges.
         """
-        edged, moved = _moved_on_edges(image, corners_px)
+        edged, moved = on_own_edges(image, corners_px, card_width_px)
         fits = np.full(len(corners_px), np.nan)
         if moved.any():
             found = [deck.fits(image, edged[moved], edged[moved]) for deck in self._decks]
@@ -172,28 +176,21 @@ class DeckReader:
         return fits
 
     def _back_fits_on_edges(
-        self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]
+        self,
+        image: NDArray[np.uint8],
+        corners_px: NDArray[np.float32],
+        card_width_px: float | None,
     ) -> NDArray[np.float64]:
         """Return the fit of backs where their edges are; NaN where those are unclear.
 
         A back has no index that shows how it lies: the finder places it less exactly than a face,
         and a fine print a millimetre off fits nothing.
         """
-        edged, moved = _moved_on_edges(image, corners_px)
+        edged, moved = on_own_edges(image, corners_px, card_width_px)
         fits = np.full(len(corners_px), np.nan)
         if moved.any():
             fits[moved] = self._back_fits(image, edged[moved])
         return fits
-
-
-def _moved_on_edges(
-    image: NDArray[np.uint8], quads: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Return outlines ``(N, 4, 2)`` on the cards' edges, and which of them have clear ones."""
-    edged, every = quads, np.ones(len(quads), bool)
-    for _ in range(EDGE_PASSES):
-        edged = _on_edges(image, edged, every)
-    return edged, (edged != quads).any((1, 2))
 
 
 def _on_edges(
@@ -243,10 +240,7 @@ class LearntDeck:
         return np.array([whole_fits(pair, backs[:, 0]).max() for pair in shown.faces])
 
     def _seen_at(self, quad: NDArray[np.float32]) -> Templates:
-        across, down = quad[1] - quad[0], quad[3] - quad[0]
-        area = abs(float(across[0] * down[1] - across[1] * down[0]))
-        width_px = float(np.sqrt(area * CARD_WIDTH_MM / CARD_HEIGHT_MM))
-        step = max(4, round(width_px / SIZE_STEP_PX))
+        step = max(4, round(width_px(quad) / SIZE_STEP_PX))
         if step not in self._templates:
             self._templates[step] = Templates.of(self._profile.cards, step * SIZE_STEP_PX)
         return self._templates[step]
