@@ -67,7 +67,7 @@ def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
 def on_own_edges(
     image: NDArray[np.uint8], quads: NDArray[np.float32], card_width_px: float | None
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Move outlines ``(N, 4, 2)`` onto edges until they stay; return which have a card's own.
+    """Move outlines ``(N, 4, 2)`` onto the edges around them; return which have a card's own.
 
     Edges that are unclear are none, nor are those of two cards that were found as one.
 
@@ -76,14 +76,20 @@ def on_own_edges(
         quads: the cards' corners as found.
         card_width_px: how wide a card is there; ``None`` where nobody knows.
     """
-    edged = quads
-    for _ in range(EDGE_PASSES):
-        edged = np.array([outlined(image, quad) for quad in edged], np.float32).reshape(-1, 4, 2)
+    edged = np.array([_moved_on(image, quad) for quad in quads], np.float32).reshape(-1, 4, 2)
     own = (edged != quads).any((1, 2))
     if card_width_px is not None:
         widths = np.array([width_px(quad) for quad in edged])
         own &= np.abs(widths / card_width_px - 1) <= OWN_EDGES
     return edged, own
+
+
+def _moved_on(image: NDArray[np.uint8], quad: Quad) -> Quad:
+    for _ in range(EDGE_PASSES):
+        before, quad = quad, outlined(image, quad)
+        if np.array_equal(before, quad):
+            break
+    return quad
 
 
 def width_px(quad: Quad) -> float:

@@ -1,6 +1,6 @@
 """Read cards by the decks in use, and measure the fit of each card to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -121,7 +121,9 @@ class DeckReader:
         if len(down):
             deck_fit[down] = self._back_fits(image, quads[down])
             strange = down[deck_fit[down] < FOREIGN_BACK_FIT]
-            deck_fit[strange] = self._back_fits_on_edges(image, quads[strange], card_width_px)
+            deck_fit[strange] = _fits_on_edges(
+                image, quads[strange], card_width_px, lambda at, _: self._back_fits(image, at)
+            )
         return replace(seen, card_p=card_p, deck_fit=deck_fit)
 
     def _face_fits(
@@ -146,28 +148,16 @@ class DeckReader:
         """
         fits = np.where((found >= FOREIGN_COVERED_FIT) & (found < FOREIGN_FIT), np.nan, found)
         unsure = np.flatnonzero(alone & ~(fits >= SURE_FIT))
-        edged = self._face_fits_on_edges(image, corners_px[unsure], card_p[unsure], card_width_px)
+        edged = _fits_on_edges(
+            image,
+            corners_px[unsure],
+            card_width_px,
+            lambda at, of: _best_fit(
+                card_p[unsure][of], [deck.fits(image, at, at) for deck in self._decks]
+            ),
+        )
         fitting = fits[unsure] >= FOREIGN_FIT
         fits[unsure] = np.where(np.isnan(edged) & fitting, fits[unsure], edged)
-        return fits
-
-    def _face_fits_on_edges(
-        self,
-        image: NDArray[np.uint8],
-        corners_px: NDArray[np.float32],
-        card_p: NDArray[np.float32],
-        card_width_px: float | None,
-    ) -> NDArray[np.float64]:
-        """Return the fit of faces where their edges are; NaN where those are unclear.
-
-        A finger on a card misleads the finder: an index a few millimetres off fits nothing. Cards
-        that overlap have each other's edges.
-        """
-        edged, moved = on_own_edges(image, corners_px, card_width_px)
-        fits = np.full(len(corners_px), np.nan)
-        if moved.any():
-            found = [deck.fits(image, edged[moved], edged[moved]) for deck in self._decks]
-            fits[moved] = _best_fit(card_p[moved], found)
         return fits
 
     def _back_fits(self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Fits:
@@ -175,22 +165,29 @@ class DeckReader:
         fits: Fits = np.max([deck.back_fits(image, corners_px) for deck in self._decks], axis=0)
         return fits
 
-    def _back_fits_on_edges(
-        self,
-        image: NDArray[np.uint8],
-        corners_px: NDArray[np.float32],
-        card_width_px: float | None,
-    ) -> NDArray[np.float64]:
-        """Return the fit of backs where their edges are; NaN where those are unclear.
 
-        A back has no index that shows how it lies: the finder places it less exactly than a face,
-        and a fine print a millimetre off fits nothing.
-        """
-        edged, moved = on_own_edges(image, corners_px, card_width_px)
-        fits = np.full(len(corners_px), np.nan)
-        if moved.any():
-            fits[moved] = self._back_fits(image, edged[moved])
-        return fits
+def _fits_on_edges(
+    image: NDArray[np.uint8],
+    quads: NDArray[np.float32],
+    card_width_px: float | None,
+    fits_at: Callable[[NDArray[np.float32], NDArray[np.bool_]], NDArray[np.floating]],
+) -> NDArray[np.float64]:
+    """Return the fit of cards where their edges are; NaN where those are unclear.
+
+    A finger on a card misleads the finder, and a back has no index that shows how it lies: print a
+    millimetre off fits nothing. Cards that overlap have each other's edges.
+
+    Args:
+        image: the picture.
+        quads: their outlines as found, ``(N, 4, 2)``.
+        card_width_px: how wide a card is there; ``None`` where nobody knows.
+        fits_at: returns the fits of outlines, which are of the cards in a mask.
+    """
+    edged, own = on_own_edges(image, quads, card_width_px)
+    fits = np.full(len(quads), np.nan)
+    if own.any():
+        fits[own] = fits_at(edged[own], own)
+    return fits
 
 
 def _on_edges(
