@@ -21,7 +21,7 @@ gc.set_threshold(10_000)
 settings.register_profile("house", deadline=None, max_examples=examples(100))
 settings.load_profile("house")
 
-STORES: Final = ("kept", "at_work")
+STORE_FIXTURES: Final = ("kept", "at_work")
 """The fixtures that keep tables in a folder, and then in a floor record."""
 
 
@@ -31,8 +31,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             cases = item.callspec.indices.items()
-            if any(name in STORES for name, _ in cases):
-                others = tuple(case for case in cases if case[0] not in STORES)
+            if any(name in STORE_FIXTURES for name, _ in cases):
+                others = tuple(case for case in cases if case[0] not in STORE_FIXTURES)
                 alike[item.parent, item.originalname, others].append(item)
     left = {
         item

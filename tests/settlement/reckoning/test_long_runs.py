@@ -216,7 +216,8 @@ ALL: Final = [
 
 def of_round(seed: int, number: int, plan: Plan) -> list[str]:
     """Return what the bench prints of a round: nothing where it was told as it was."""
-    _, lines = played(seed, plan, until_round=number + 2)
+    counts, lines = played(seed, plan, until_round=number + 2)
+    assert counts["rounds"] >= number, "the session ended before this round"
     return [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
 
 
