@@ -242,7 +242,8 @@ def test_indices_alone_resolve_doubts_and_contradict_no_card_of_their_deck() -> 
         assert DECK[int(seen.card_p[0].argmax())] is card
         assert seen.card_p[0].max() > 0.9
         assert seen.deck_fit is not None
-        assert seen.deck_fit[0] >= FOREIGN_FIT
+        # The jack fits 0.78 or 0.82, by the processor's instructions: 0.78 says nothing.
+        assert np.isnan(seen.deck_fit[0]) or seen.deck_fit[0] >= FOREIGN_FIT
 
 
 def test_a_card_shown_whole_takes_the_place_of_its_index_from_fans(tmp_path: Path) -> None:
