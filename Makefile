@@ -38,6 +38,6 @@ clean:
 
 .venv-train/stamp: requirements/train.txt requirements/dev.txt pyproject.toml
 	scripts/environment .venv-train requirements/dev.txt
-	.venv-train/bin/pip install --quiet --disable-pip-version-check --no-deps torch==2.13.0
-	.venv-train/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/train.txt
+	.venv-train/bin/pip install --quiet --disable-pip-version-check --no-compile --no-deps torch==2.13.0
+	.venv-train/bin/pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements/train.txt
 	touch $@
