@@ -1,9 +1,12 @@
+from collections import Counter
+
 import pytest
 
 from models.errors import OperatorError
+from models.events import PaymentMade, RoundOpened, WagerPlaced
 from settlement.clauses import BREAKS
 from simulation.mistakes import known, mistake_for
-from simulation.session import Settings
+from simulation.session import Settings, prepare, truth
 from tests.simulation.tables import RULEBOOKS, results, rules_of
 from tests.thoroughness import one_in
 
@@ -72,3 +75,19 @@ def test_several_mistakes_fall_into_rounds_of_their_own() -> None:
     codes = [[violation.code for violation in result.violations] for result in found]
     assert sorted(map(len, codes)) == [0, 1, 1, 1]
     assert {code for round_codes in codes for code in round_codes} == set(asked)
+
+
+def test_a_wrong_payment_never_takes_more_than_lies_there() -> None:
+    """So many scenes use up the nines of the shoe, and the dealer's hand may win."""
+    settings = Settings(rulebook="kansas-shoe", seed=3, rounds=30, mistakes=("wrong_payout",) * 30)
+    stakes: Counter[tuple[int, int]] = Counter()
+    losses = 0
+    for event in truth(prepare(settings), settings):
+        if isinstance(event, RoundOpened):
+            stakes.clear()
+        elif isinstance(event, WagerPlaced):
+            stakes[event.spot, event.hand] += event.amount
+        elif isinstance(event, PaymentMade) and event.amount < 0:
+            losses += 1
+            assert -event.amount <= stakes[event.spot, event.hand]
+    assert losses > 30
