@@ -7,7 +7,7 @@ from typing import TypeAlias
 from models.errors import OperatorError
 from models.rulebook import Rulebook
 from simulation.mistakes import mistake_for
-from simulation.round import Round
+from simulation.round import Round, SceneLostError
 from simulation.scenes import scene_for
 from simulation.steps import Step
 from simulation.table import Table
@@ -77,13 +77,19 @@ def _scenes(table: Table, names: Sequence[str]) -> list[Play]:
 
 
 def _alone(play: Play) -> Play:
-    """Give a scene a deck with its cards, and clear the table after it."""
+    """Give a scene a deck with its cards, and clear the table after it.
+
+    A round that the dealer's blackjack ends where the scene has none ends by the rules.
+    """
 
     def played(table: Table) -> None:
         small = table.rules.decks <= 2
         if small:
             table.start_afresh()
-        play(table)
+        try:
+            play(table)
+        except SceneLostError as lost:
+            lost.round.end()
         if small or table.rested():
             table.start_shoe()
 

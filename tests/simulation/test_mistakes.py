@@ -3,7 +3,14 @@ from collections import Counter
 import pytest
 
 from models.errors import OperatorError
-from models.events import PaymentMade, RoundOpened, WagerPlaced
+from models.events import (
+    CardDealt,
+    HoleCardChecked,
+    PaymentMade,
+    RoundClosed,
+    RoundOpened,
+    WagerPlaced,
+)
 from settlement.clauses import BREAKS
 from simulation.mistakes import known, mistake_for
 from simulation.session import Settings, prepare, truth
@@ -91,3 +98,19 @@ def test_a_wrong_payment_never_takes_more_than_lies_there() -> None:
             losses += 1
             assert -event.amount <= stakes[event.spot, event.hand]
     assert losses > 30
+
+
+@pytest.mark.parametrize("code", ["double_over_original", "split_hand_order"])
+def test_nobody_plays_on_once_the_dealer_has_shown_a_blackjack(code: str) -> None:
+    """So many scenes use up the nines of the shoe, and the dealer's hand may be a blackjack."""
+    ended = blackjacks = 0
+    for seed in range(4):
+        settings = Settings(rulebook="kansas-shoe", seed=seed, rounds=30, mistakes=(code,) * 30)
+        over = False
+        for event in truth(prepare(settings), settings):
+            over = over and not isinstance(event, RoundOpened)
+            assert not (over and isinstance(event, CardDealt | WagerPlaced))
+            if isinstance(event, HoleCardChecked) and event.blackjack:
+                over, blackjacks = True, blackjacks + 1
+            ended += over and isinstance(event, RoundClosed)
+    assert ended == blackjacks > 0
