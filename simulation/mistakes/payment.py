@@ -53,10 +53,8 @@ def _pays_wrongly(table: Table) -> None:
 def _pay(round_: Round, hand: Hand, wrong: _Wrong) -> None:
     round_.turn_up(hand)
     hand.finished = True
-    due = round_.due(hand)
-    error = wrong.flat + wrong.stakes * hand.stake + wrong.dues * due
-    # Where the shoe lacks a card of the scene, the hand may lose: only its stake lies there.
-    round_.settle_hand(hand, max(error, -hand.stake - due))
+    error = wrong.flat + wrong.stakes * hand.stake + wrong.dues * round_.due(hand)
+    round_.settle_hand(hand, error)
 
 
 @mistake("payment_missing", spots=2)

