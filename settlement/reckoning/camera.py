@@ -57,7 +57,7 @@ class Camera:
 
     def __init__(self, felt: Felt, rules: Rulebook, room: Room, shoe: Shoe | None) -> None:
         self._felt, self._rules, self._room = felt, rules, room
-        self._places, self._deals = Places(felt), Deals(felt, rules, room, shoe)
+        self._places, self._deals = Places(felt, rules), Deals(felt, rules, room, shoe)
 
     def options(self, story: Story, look: Look) -> list[Option]:
         """Return what a sighting may mean."""

@@ -24,11 +24,19 @@ from settlement.reckoning.dealt_amiss import dealt_sooner, in_time, untimed
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.loose_ends import Asked, halves, lacking, of_another_face, of_hands
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
-from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
+from settlement.reckoning.odds import (
+    ASKED_FROM,
+    MISJUDGED_FROM,
+    MISSED_FACE,
+    MISTAKE,
+    SHOE_MISSED,
+)
+from settlement.reckoning.places import Places
 from settlement.reckoning.record import gist
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
+from settlement.reconcile.felt import Felt
 from settlement.reconcile.questions import Stated, of_face
 from settlement.reconcile.unread import never_known
 from settlement.reconcile.weighing import Outcome, Question, Weighing, with_instead
@@ -53,14 +61,16 @@ class Closing:
 
     Args:
         rules: the rulebook by which it is settled.
+        felt: the layout that places are of.
         shoe: what the decks can still hold.
         clinging: how far the camera is known to repeat its errors.
         alone: whether no shoe reads the cards.
     """
 
     def __init__(
-        self, rules: Rulebook, shoe: Composition, clinging: Clinging, *, alone: bool
+        self, rules: Rulebook, felt: Felt, shoe: Composition, clinging: Clinging, *, alone: bool
     ) -> None:
+        self._places = Places(felt, rules)
         self._shoe, self._clinging, self._alone = shoe, clinging, alone
         self._weighing = Weighing(rules, shoe.room)
 
@@ -84,6 +94,7 @@ class Closing:
         by_shoe = any(card.announced for card in over.cards)
         found += self._missed(record, story.pace_ns, cameras, by_shoe=by_shoe)
         found += self._broken(record, over.seen_turned_ns, cameras)
+        found += self._between(over, cameras, by_shoe=by_shoe)
         found += of_hands(over, record, shoe=story.shoe)
         evidence = record[-1].evidence
         if not found and over.cards and all(card.place is None for card in over.cards):
@@ -340,6 +351,15 @@ class Closing:
         whose = broken_unseen(self._weighing, record, stated, seen_ns, max(1, cameras))
         if whose is not None and sum(rival.odds for rival in whose[1]) > MISJUDGED_FROM:
             yield _of_unseen(f"spot {whose[0]}", record, stated, whose[1])
+
+    def _between(self, over: Closed, cameras: int, *, by_shoe: bool) -> Iterator[Asked]:
+        """Yield that the dealer's row has a gap where a card may have lain that nobody saw."""
+        unseen = log(MISSED_FACE) * max(1, cameras) + (log(SHOE_MISSED) if by_shoe else 0.0)
+        dealer = [card for card in over.cards if card.to == "dealer"]
+        if self._places.gap(dealer) + unseen > log(MISJUDGED_FROM):
+            what = "the dealer's row has a gap, where a card may have lain unseen"
+            evidence = sorted({seq for card in dealer for seq in card.seqs})
+            yield Asked(Review(what, (), tuple(evidence)), settles_alike=False)
 
     def _weighs(self, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> bool:
         """Return whether rivals that settle otherwise are likely enough to ask a person.

@@ -53,7 +53,7 @@ class Deals:
 
     def __init__(self, felt: Felt, rules: Rulebook, room: Room, shoe: Shoe | None) -> None:
         self._felt, self._rules, self._room, self._shoe = felt, rules, room, shoe
-        self._places = Places(felt)
+        self._places = Places(felt, rules)
 
     def claims(self, story: Story, look: Look) -> list[Claim]:
         """Return which card of the decks it may be."""

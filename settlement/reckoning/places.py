@@ -1,9 +1,11 @@
 """How likely a card lies just where it is seen, per square millimetre."""
 
+from itertools import pairwise
 from math import exp, hypot, log, pi
 from typing import Final
 
 from models.events import Dealt
+from models.rulebook import Rulebook
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.meaning import Look
 from settlement.reckoning.odds import (
@@ -32,10 +34,12 @@ class Places:
 
     Args:
         felt: the layout that places are of.
+        rules: the rulebook in force.
     """
 
-    def __init__(self, felt: Felt) -> None:
+    def __init__(self, felt: Felt, rules: Rulebook) -> None:
         self._felt = felt
+        self._hole_first = rules.dealer_first_card == "down"
 
     def due(
         self,
@@ -52,7 +56,7 @@ class Places:
         that are on their way may come to lie between.
         """
         if owner == "dealer":
-            return in_row(story, look, before=None if claim is None else claim.at)
+            return self._in_row(story, look, before=None if claim is None else claim.at)
         hand = story.hand(owner, number)
         lies = []
         further = 0 if claim is None else claim.skipped
@@ -73,7 +77,7 @@ class Places:
     def unseen(self, story: Story, card: InPlay, look: Look) -> float:
         """Return how likely a card that nobody saw yet lies just there: in its turn in its hand."""
         if card.to == "dealer":
-            return in_row(story, look, card)
+            return self._in_row(story, look, card)
         hand = story.hand_of(card)
         if hand is None:
             return -log(ZONE_MM2)
@@ -95,7 +99,7 @@ class Places:
         if near is None:
             return -log(ZONE_MM2)
         near_by = spread(apart_mm(near, look.place), PLACE_SPREAD_MM)
-        other = in_row(story, look, card) if card.to == "dealer" else -log(ZONE_MM2)
+        other = self._in_row(story, look, card) if card.to == "dealer" else -log(ZONE_MM2)
         return log(0.5 * exp(near_by) + 0.5 * exp(other))
 
     def side(self, story: Story, hand: Hand | None, look: Look) -> float:
@@ -130,6 +134,59 @@ class Places:
             return 0.0 if across else log(NOT_ACROSS)
         return log(ACROSS) if across else 0.0
 
+    def _in_row(
+        self, story: Story, look: Look, own: InPlay | None = None, *, before: int | None = None
+    ) -> float:
+        """Return how likely a card of the dealer's lies there: in its turn in his row, or anywhere.
+
+        Args:
+            story: the story it is weighed in.
+            look: the sighting.
+            own: the card, where it is in play already; else it comes last.
+            before: when it left the shoe, where that is known: later ones do not count.
+        """
+        row = self._row(story.dealer)
+        cards = [card for card in row if card is own or before is None or card.at <= before]
+        turn = len(cards) if own is None else cards.index(own)
+        lying = [
+            (turn - at, card.place)
+            for at, card in enumerate(cards)
+            if card is not own and card.where == "felt" and card.place is not None
+        ]
+        if not lying:
+            return -log(ZONE_MM2)
+        steps, near = min(lying, key=_nearest)
+        aside = look.place.x_mm - near.x_mm
+        if look.face == "down" or (len(row) == 1 and row[0].face == "down"):
+            # The hole card lies half under the card that is up, on either side.
+            off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - near.y_mm)
+            return log(IN_ROW * exp(spread(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
+        return _beside(hypot(aside - steps * ROW_STEP_MM, look.place.y_mm - near.y_mm))
+
+    def gap(self, dealer: list[InPlay]) -> float:
+        """Return how much likelier the dealer's row holds a card more, as a logarithm.
+
+        Of every two cards from the turned hole card on, the two that lie furthest apart count.
+        """
+        row = self._row(dealer)[1:]
+        found = 0.0
+        for one, other in pairwise(row):
+            if one.place is None or other.place is None or "down" in (one.face, other.face):
+                continue
+            aside, off_row = other.place.x_mm - one.place.x_mm, other.place.y_mm - one.place.y_mm
+            with_one, without = (
+                _beside(hypot(aside - steps * ROW_STEP_MM, off_row)) for steps in (2, 1)
+            )
+            found = max(found, with_one - without)
+        return found
+
+    def _row(self, dealer: list[InPlay]) -> list[InPlay]:
+        """Return the dealer's cards as they lie: the up card, the hole card, those he drew."""
+        if not self._hole_first or len(dealer) < 2:
+            return dealer
+        hole, up, *drawn = dealer
+        return [up, hole, *drawn]
+
 
 def _about(off_mm: float) -> float:
     """Return how likely a card lies so far from where it was due, per square millimetre."""
@@ -140,32 +197,15 @@ def _about(off_mm: float) -> float:
     )
 
 
-def in_row(
-    story: Story, look: Look, besides: InPlay | None = None, *, before: int | None = None
-) -> float:
-    """Return how likely a card of the dealer's lies just there: beside his last, or anywhere.
+def _beside(off_mm: float) -> float:
+    """Return how likely a card lies so far from its turn in the dealer's row, or anywhere."""
+    return log(IN_ROW * exp(_about(off_mm)) + (1.0 - IN_ROW) / ZONE_MM2)
 
-    His last ``before`` a time, where it is known when the card left the shoe. Cards that nobody saw
-    lie between.
-    """
-    row, unseen, hole = [], 0, look.face == "down"
-    for card in story.dealer:
-        if card is besides or (before is not None and card.at > before):
-            continue
-        if card.where == "felt" and card.place is not None:
-            row.append(card.place)
-            hole |= card.face == "down" and len(story.dealer) == 1
-        unseen += card.where == "unseen"
-    if not row:
-        return -log(ZONE_MM2)
-    last = max(row, key=lambda place: place.x_mm)
-    aside = look.place.x_mm - last.x_mm
-    if hole:
-        # The hole card lies half under the card that is up, on either side, whichever came first.
-        off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - last.y_mm)
-        return log(IN_ROW * exp(spread(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
-    off = hypot(aside - (1 + unseen) * ROW_STEP_MM, look.place.y_mm - last.y_mm)
-    return log(IN_ROW * exp(_about(off)) + (1.0 - IN_ROW) / ZONE_MM2)
+
+def _nearest(lying: tuple[int, Place]) -> tuple[int, int]:
+    """Return the order in which a card of the row is measured from: the nearest, or before it."""
+    steps, _ = lying
+    return abs(steps), -steps
 
 
 def beyond(place: Place, look: Look) -> bool:

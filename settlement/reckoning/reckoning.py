@@ -98,7 +98,7 @@ class Reckoning:
         self._cameras = Cameras()
         self._clinging = Clinging()
         alone = self._shoe is None
-        self._closing = Closing(rules, self._decks, self._clinging, alone=alone)
+        self._closing = Closing(rules, self._felt, self._decks, self._clinging, alone=alone)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
         """Cards of the round in play that were dealt unread and may yet be shown."""
         first = Story(self._cameras, shoe=dealing == "shoe")

@@ -4,6 +4,7 @@ from math import log
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import CardSighted, Dealt
@@ -11,7 +12,7 @@ from settlement.reckoning.camera import Camera
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.meaning import Look
 from settlement.reckoning.odds import OTHER_SIDE
-from settlement.reckoning.places import Places, in_row
+from settlement.reckoning.places import Places
 from settlement.reckoning.story import Story
 from settlement.reconcile.cameras import Cameras
 from settlement.reconcile.felt import Felt
@@ -21,8 +22,8 @@ from tests.settlement.felt_scene import FELT, rulebook
 from tests.settlement.reconcile.test_cameras import sighted
 from vision.scenes.performance import Place as Pose
 
-PLACES = Places(Felt(FELT))
 RULES = rulebook("pitch-double-deck")
+PLACES = Places(Felt(FELT), RULES)
 
 
 def card(ident: int, to: Dealt, pose: Pose | None, *, number: int = 0, face: str = "8S") -> InPlay:
@@ -46,17 +47,52 @@ def dealers(*poses: Pose | None) -> Story:
     return story
 
 
+def drawn(story: Story, here: Look) -> float:
+    """Return how likely the dealer's next card lies there."""
+    return PLACES.due(story, "dealer", 0, here)
+
+
 def test_a_hole_card_that_nobody_saw_lie_is_turned_up_in_the_dealers_row() -> None:
     story = dealers(dealer_card(0), None)
     hole = story.dealer[1]
     here, further = look(dealer_card(1)), look(dealer_card(2))
     assert PLACES.unseen(story, hole, here) > PLACES.unseen(story, hole, further) + 4
-    assert PLACES.unseen(story, hole, here) > in_row(story, here) + 4
+    assert PLACES.unseen(story, hole, here) > drawn(story, here) + 4
 
 
 def test_the_dealers_third_card_lies_beyond_a_second_that_nobody_saw() -> None:
     story = dealers(dealer_card(0), None)
-    assert in_row(story, look(dealer_card(2))) > in_row(story, look(dealer_card(1))) + 4
+    assert drawn(story, look(dealer_card(2))) > drawn(story, look(dealer_card(1))) + 4
+
+
+def test_a_card_that_the_dealer_draws_is_not_his_up_card_that_nobody_saw() -> None:
+    story = dealers(None, dealer_card(1))
+    up_card, here = story.dealer[0], look(dealer_card(2))
+    assert drawn(story, here) > PLACES.unseen(story, up_card, here) + 4
+    assert PLACES.unseen(story, up_card, look(dealer_card(0))) > drawn(story, here) - 0.1
+
+
+def test_a_hole_card_that_was_dealt_first_lies_behind_the_up_card() -> None:
+    places = Places(Felt(FELT), replace(RULES, dealer_first_card="down"))
+    story = dealers(None, dealer_card(0))
+    hole, here = story.dealer[0], look(dealer_card(1))
+    assert places.unseen(story, hole, here) > PLACES.unseen(story, hole, here) + 4
+
+
+@pytest.mark.parametrize(
+    ("row", "gap"),
+    [
+        pytest.param((0, 1, 2, 3), False, id="each beside the last"),
+        pytest.param((0, 1, 3), True, id="a drawn card was not seen"),
+        pytest.param((0, 1, None, 3), False, id="a drawn card was seen nowhere"),
+        pytest.param((0, 2), False, id="the hole card lies further away"),
+    ],
+)
+def test_a_gap_in_the_dealers_row_speaks_for_a_card_that_nobody_saw(
+    row: tuple[int | None, ...], gap: bool
+) -> None:
+    story = dealers(*(None if number is None else dealer_card(number) for number in row))
+    assert (PLACES.gap(story.dealer) > 4) == gap
 
 
 def split_hands(*slots: int) -> Story:
