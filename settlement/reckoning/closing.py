@@ -97,7 +97,7 @@ class Closing:
         found += self._between(over, cameras, by_shoe=by_shoe)
         found += of_hands(over, record, shoe=story.shoe)
         evidence = record[-1].evidence
-        if not found and over.cards and all(card.place is None for card in over.cards):
+        if not _held_open(found) and over.cards and all(card.place is None for card in over.cards):
             # Whose each card was is told by the turns alone, and where the round ended by nothing.
             what = "no camera saw a card of the round"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
@@ -105,7 +105,7 @@ class Closing:
             what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         disputed = any(card.disputed for card in over.cards)
-        if not found and disputed and not self._weighing.settled(record):
+        if not _held_open(found) and disputed and not self._weighing.settled(record):
             what = "a hand lacks a card, and the shoe and the camera differ on another"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found
@@ -395,6 +395,11 @@ class Closing:
         kinds = len({code for code, _, _ in outcome.mistakes})
         lacking = min(1, max(0, wrong - kinds)) if self._alone else 0
         return evidence + (kinds + lacking) * log(MISTAKE)
+
+
+def _held_open(found: Sequence[Asked]) -> bool:
+    """Return whether a person must answer before the round is settled."""
+    return not all(one.settles_alike for one in found)
 
 
 def _of_unseen(
