@@ -20,7 +20,7 @@ from models.money import Cents
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
-from settlement.reckoning.dealt_amiss import dealt_sooner, in_time, untimed
+from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.loose_ends import Asked, halves, lacking, of_another_face, of_hands
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
@@ -70,7 +70,7 @@ class Closing:
     def __init__(
         self, rules: Rulebook, felt: Felt, shoe: Composition, clinging: Clinging, *, alone: bool
     ) -> None:
-        self._places = Places(felt, rules)
+        self._felt, self._places = felt, Places(felt, rules)
         self._shoe, self._clinging, self._alone = shoe, clinging, alone
         self._weighing = Weighing(rules, shoe.room)
 
@@ -88,7 +88,8 @@ class Closing:
         found += self._unlikely(record, over.wrong)
         doubted = untimed(self._weighing, over, record) if story.shoe else ()
         none_held = self._alone and cameras <= 1 and not over.wrong
-        late = dealt_sooner(self._weighing, record, none_held=none_held)
+        laid = as_laid(self._felt, over, record)
+        late = dealt_sooner(self._weighing, record, laid, none_held=none_held)
         found += [Asked(review, settles_alike=False) for review in (*doubted, *late)]
         found += self._unread(over, record)
         by_shoe = any(card.announced for card in over.cards)

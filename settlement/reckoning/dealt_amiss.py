@@ -1,6 +1,7 @@
 """Mistakes of dealing that may be none: cards not timed, not placed, or stated late."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from models.events import AnyFact, CardBurned, CardDealt
 from models.judgements import Review
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.story import Closed
+from settlement.reconcile.felt import Felt
 from settlement.reconcile.weighing import Weighing
 
 _OF_DEALING: Final = frozenset(
@@ -51,19 +53,24 @@ def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iter
 
 
 def dealt_sooner(
-    weighing: Weighing, record: Sequence[AnyFact], *, none_held: bool
+    weighing: Weighing, record: Sequence[AnyFact], laid: list[AnyFact], *, none_held: bool
 ) -> Iterator[Review]:
     """Ask about a mistake that is none where each card is taken in when it may have been dealt.
 
     A card that was hidden for long is stated after others that were dealt later. And where an arm
     hid several, one is timed as it comes into view; of another, seen after it, the camera tells how
-    long it lay there. ``none_held`` tells that the likeliest story holds no mistake: then one of
-    whose turn it was is asked about too, as of a card that came in its turn and was hidden.
+    long it lay there.
+
+    Args:
+        weighing: settles the round.
+        record: the round as it is stated.
+        laid: the same by where the cards lie, as :func:`as_laid` returns it.
+        none_held: whether the likeliest story holds no mistake: then one of whose turn it was is
+            asked about too, as of a card that came in its turn and was hidden.
     """
     told = list(record)
-    others = [
-        weighing.mistakes(facts) for facts in (in_time(told), _as_seen(told)) if facts != told
-    ]
+    ways = (in_time(told), _as_seen(told), laid)
+    others = [weighing.mistakes(facts) for facts in ways if facts != told]
     for code, spot in weighing.mistakes(record) if others or none_held else ():
         in_turn = any((code, spot) not in mistakes for mistakes in others)
         if in_turn or (none_held and code in _OF_DEALING):
@@ -86,6 +93,31 @@ def _as_seen(record: Sequence[AnyFact]) -> list[AnyFact]:
             place = next(later, place)
         found.insert(place, replace(fact, at=found[place].at) if place < len(found) else fact)
     return found
+
+
+def as_laid(felt: Felt, over: Closed, record: Sequence[AnyFact]) -> list[AnyFact]:
+    """Return the facts of a round with the cards of each hand dealt in the order in which they lie.
+
+    Only cards that no shoe counted, and that were dealt face up: a player lays down those that he
+    held in any order.
+    """
+    found = list(record)
+    for hand in over.hands:
+        own = [card for card in hand.cards if card.dealt >= over.opened and not card.announced]
+        for one, other in pairwise(own):
+            first, then = one.dealt_place, other.dealt_place
+            if first is None or then is None:
+                continue
+            if felt.off_mm(first, [then], hand.spot) < felt.off_mm(then, [first], hand.spot):
+                at, later = one.dealt - over.opened, other.dealt - over.opened
+                mine, its = found[at], found[later]
+                if _face_up(mine) and _face_up(its):
+                    found[at], found[later] = replace(its, at=mine.at), replace(mine, at=its.at)
+    return found
+
+
+def _face_up(fact: AnyFact) -> bool:
+    return isinstance(fact, CardDealt) and fact.face == "up"
 
 
 def in_time(record: Sequence[AnyFact]) -> list[AnyFact]:

@@ -1,0 +1,50 @@
+"""A hand's cards in the order in which they lie, beside the one in which they were seen."""
+
+import pytest
+
+from models.cards import Card
+from models.events import AnyFact, CardDealt, Face
+from settlement.reckoning.dealt_amiss import as_laid
+from settlement.reckoning.in_play import Hand
+from settlement.reckoning.story import Closed, Story
+from settlement.reconcile.cameras import Cameras
+from settlement.reconcile.felt import Felt
+from simulation.places import spot_places
+from tests.settlement.felt_scene import FELT
+from tests.settlement.reckoning.test_places import card
+
+JACK_FIRST = ["JH", "AS"]
+ACE_FIRST = ["AS", "JH"]
+
+
+def laid(slots: tuple[int, int], *, face: Face = "up", by_shoe: bool = False) -> list[str]:
+    """Return in which order spot 4 got a jack, and an ace seen later, by where they lie."""
+    record: list[AnyFact] = [
+        CardDealt(at=at, to=4, hand=0, card=Card(name), face=face)
+        for at, name in enumerate(JACK_FIRST, 1)
+    ]
+    story, hand = Story(Cameras()), Hand(4, 0)
+    hand.cards = [
+        card(ident, 4, spot_places(FELT, 4).card(None, at)) for ident, at in enumerate(slots)
+    ]
+    for at, own in enumerate(hand.cards):
+        own.dealt, own.announced = at, by_shoe
+    story.hands, story.opened = {4: [hand]}, 0
+    found = as_laid(Felt(FELT), Closed(story, len(record)), record)
+    assert [fact.at for fact in found] == [1, 2]
+    return [str(fact.card) for fact in found if isinstance(fact, CardDealt)]
+
+
+@pytest.mark.parametrize(("slots", "order"), [((3, 2), ACE_FIRST), ((2, 3), JACK_FIRST)])
+def test_a_card_seen_later_that_lies_before_another_was_dealt_before_it(
+    slots: tuple[int, int], order: list[str]
+) -> None:
+    assert laid(slots) == order
+
+
+def test_the_shoe_tells_in_which_order_its_cards_were_dealt() -> None:
+    assert laid((3, 2), by_shoe=True) == JACK_FIRST
+
+
+def test_a_player_lays_down_the_cards_he_held_in_any_order() -> None:
+    assert laid((3, 2), face="down") == JACK_FIRST
