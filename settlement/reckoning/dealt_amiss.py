@@ -1,16 +1,17 @@
 """Mistakes of dealing that may be none: cards not timed, not placed, or stated late."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from functools import cmp_to_key, partial
 from typing import Final
 
 from msgspec.structs import replace
 
-from models.events import AnyFact, CardBurned, CardDealt
+from models.events import AnyFact, CardBurned, CardDealt, Spot
 from models.judgements import Review
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.story import Closed
 from settlement.reconcile.felt import Felt
+from settlement.reconcile.sightings import Place
 from settlement.reconcile.weighing import Weighing
 
 _OF_DEALING: Final = frozenset(
@@ -103,17 +104,22 @@ def as_laid(felt: Felt, over: Closed, record: Sequence[AnyFact]) -> list[AnyFact
     """
     found = list(record)
     for hand in over.hands:
-        own = [card for card in hand.cards if card.dealt >= over.opened and not card.announced]
-        for one, other in pairwise(own):
-            first, then = one.dealt_place, other.dealt_place
-            if first is None or then is None:
-                continue
-            if felt.off_mm(first, [then], hand.spot) < felt.off_mm(then, [first], hand.spot):
-                at, later = one.dealt - over.opened, other.dealt - over.opened
-                mine, its = found[at], found[later]
-                if _face_up(mine) and _face_up(its):
-                    found[at], found[later] = replace(its, at=mine.at), replace(mine, at=its.at)
+        lying = [
+            (card.dealt - over.opened, card.dealt_place)
+            for card in hand.cards
+            if card.dealt >= over.opened and card.dealt_place is not None and not card.announced
+        ]
+        dealt_up = [(at, place) for at, place in lying if _face_up(record[at])]
+        ordered = sorted(dealt_up, key=cmp_to_key(partial(_lies_after, felt, hand.spot)))
+        for (at, _), (own, _) in zip(sorted(dealt_up), ordered, strict=True):
+            found[at] = replace(record[own], at=record[at].at)
     return found
+
+
+def _lies_after(felt: Felt, spot: Spot, one: tuple[int, Place], other: tuple[int, Place]) -> int:
+    """Return 1 where the first of two cards of a hand lies behind the other, else -1."""
+    behind_mm = felt.off_mm(one[1], [other[1]], spot)
+    return 1 if behind_mm < felt.off_mm(other[1], [one[1]], spot) else -1
 
 
 def _face_up(fact: AnyFact) -> bool:

@@ -134,6 +134,23 @@ class Places:
             return 0.0 if across else log(NOT_ACROSS)
         return log(ACROSS) if across else 0.0
 
+    def gap(self, dealer: list[InPlay]) -> float:
+        """Return how much likelier the dealer's row holds a card more, as a logarithm.
+
+        Of every two cards from the turned hole card on, the two that lie furthest apart count.
+        """
+        row = self._row(dealer)[1:]
+        found = 0.0
+        for one, other in pairwise(row):
+            if one.place is None or other.place is None or "down" in (one.face, other.face):
+                continue
+            aside, off_row = other.place.x_mm - one.place.x_mm, other.place.y_mm - one.place.y_mm
+            with_one, without = (
+                _beside(hypot(aside - steps * ROW_STEP_MM, off_row)) for steps in (2, 1)
+            )
+            found = max(found, with_one - without)
+        return found
+
     def _in_row(
         self, story: Story, look: Look, own: InPlay | None = None, *, before: int | None = None
     ) -> float:
@@ -162,23 +179,6 @@ class Places:
             off = hypot(abs(aside) - ROW_STEP_MM / 2, look.place.y_mm - near.y_mm)
             return log(IN_ROW * exp(spread(off, NEAR_SPREAD_MM)) + (1.0 - IN_ROW) / ZONE_MM2)
         return _beside(hypot(aside - steps * ROW_STEP_MM, look.place.y_mm - near.y_mm))
-
-    def gap(self, dealer: list[InPlay]) -> float:
-        """Return how much likelier the dealer's row holds a card more, as a logarithm.
-
-        Of every two cards from the turned hole card on, the two that lie furthest apart count.
-        """
-        row = self._row(dealer)[1:]
-        found = 0.0
-        for one, other in pairwise(row):
-            if one.place is None or other.place is None or "down" in (one.face, other.face):
-                continue
-            aside, off_row = other.place.x_mm - one.place.x_mm, other.place.y_mm - one.place.y_mm
-            with_one, without = (
-                _beside(hypot(aside - steps * ROW_STEP_MM, off_row)) for steps in (2, 1)
-            )
-            found = max(found, with_one - without)
-        return found
 
     def _row(self, dealer: list[InPlay]) -> list[InPlay]:
         """Return the dealer's cards as they lie: the up card, the hole card, those he drew."""
