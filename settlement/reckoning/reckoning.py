@@ -120,6 +120,7 @@ class Reckoning:
         self._cameras.recall(known)
         for event in known:
             self._count(event)
+        self._decks.round_over()
 
     def learned(self) -> Learned:
         """Return what rounds that are over taught of the cameras, beside what the shoe holds."""
@@ -418,13 +419,20 @@ class Reckoning:
             self._in_play = 0
 
     def _close_late(self, best: Story) -> list[Published]:
-        """Close a round of which the published facts went on otherwise than this story has it."""
+        """Close a round of which the published facts went on otherwise than this story has it.
+
+        What the story holds after its end is of the next round, and is published as such.
+        """
         over = best.closed[0]
+        self._decks.take_back()
+        for fact in best.record[: over.end - best.base]:
+            self._count(fact)
         published = self._close(best)
         if self._in_play == over.round:
-            fact = RoundClosed(at=best.fact(over.end).at)
-            self._follow(fact)
-            published.append(fact)
+            closed = RoundClosed(at=best.fact(over.end).at)
+            self._follow(closed)
+            published.append(closed)
+        self._published = best.published = over.end + 1
         return published
 
     def _ask_too_many(self, fact: CardDealt | CardExposed) -> None:

@@ -160,6 +160,8 @@ class Composition:
         """Those of the unsure that were stated as such: of a face-down card no doubt is stated."""
         self._past: Counter[Card] = Counter()
         """Those of the doubted that were dealt in rounds that are over."""
+        self._before = (self._out.copy(), self._unsure.copy(), self._doubted.copy())
+        """What was counted as the last round was over."""
 
     def shuffled(self, decks: int) -> None:
         """All cards are back in the shoe."""
@@ -187,6 +189,12 @@ class Composition:
     def round_over(self) -> None:
         """Whatever was counted so far is of rounds that are over."""
         self._past = self._doubted.copy()
+        self._before = (self._out.copy(), self._unsure.copy(), self._doubted.copy())
+
+    def take_back(self) -> None:
+        """Uncount what was counted since the last round was over: it is counted anew."""
+        self._out, self._unsure, self._doubted = (counted.copy() for counted in self._before)
+        self._past = self._doubted.copy()
 
     def disproved(self, card: Card | None) -> bool:
         """Uncount one of ``card`` that was stated as doubtful in a round that is over.
@@ -196,7 +204,7 @@ class Composition:
         """
         if card is None or not self._past[card]:
             return False
-        for counted in (self._out, self._unsure, self._doubted, self._past):
+        for counted in (self._out, self._unsure, self._doubted, self._past, *self._before):
             counted[card] -= 1
         return True
 
