@@ -43,6 +43,7 @@ from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
+from settlement.reckoning.reckoning import Published
 from settlement.reconcile import with_reviews
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.filmed import as_filmed
@@ -287,17 +288,22 @@ def heard(seed: int, plan: Plan) -> Heard:
     return Heard(rules, layout, "shoe" if shoe else "pitch", staged.facts, spoilt)
 
 
+def published(told: Heard, until_round: int | None = None) -> list[Published]:
+    """Return what is published of a session, or of its rounds up to the one named."""
+    table = Reckoning(told.rules, told.layout, told.dealing)
+    until_ns = ends(told.facts, START_NS).get(until_round or 0, 2**63)
+    wanted = takewhile(lambda timed: timed[0] <= until_ns, told.spoilt)
+    said = [one for at, observation in wanted for one in table.feed(observation, at)]
+    return [*said, *table.finish()]
+
+
 def played(seed: int, plan: Plan, until_round: int | None = None) -> tuple[Counter[str], list[str]]:
     """Deal one session, spoil it, settle it, and count what became of its rounds.
 
     ``until_round`` is the last one that is settled; what is counted of later ones says nothing.
     """
     told = heard(seed, plan)
-    table = Reckoning(told.rules, told.layout, told.dealing)
-    until_ns = ends(told.facts, START_NS).get(until_round or 0, 2**63)
-    wanted = takewhile(lambda timed: timed[0] <= until_ns, told.spoilt)
-    said = [one for at, observation in wanted for one in table.feed(observation, at)]
-    said += table.finish()
+    said = published(told, until_round)
     due, found = _settled(told.rules, told.facts), _reconciled(told.rules, said)
     own = matched(ends(told.facts, START_NS), ends(said), found)
     return _counted(due, own, seed, plan)
