@@ -56,6 +56,7 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     split_aces_cards: SplitCards
     split_ace_21_is_blackjack: bool
     split_ten_21_is_blackjack: bool
+    hit_on_21: bool
     double_on: Literal["any_two", "9-11", "10-11", "none"]
     double_soft_as_low_total: bool
     double_for_less: bool

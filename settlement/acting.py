@@ -22,6 +22,8 @@ def acted(state: State, noted: Noted) -> None:
     hand = hand_of(noted.at, noted.hand)
     if hand is None or not state.round.phases.dealt:
         return
+    if noted.what == "hit" and hand.cards and not finished(hand, state.rules, asked=True):
+        hand.due_seq = noted.seq
     if not (noted.what == "surrender" and _before_the_look(state)):
         in_turn(state, noted.at, hand, noted)
         state.round.acted = True
@@ -46,8 +48,6 @@ def _decided(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
         _surrender(state, spot, hand, noted.seq)
     elif action == "double":
         double_begins(state, spot, hand, noted.seq)
-    elif hand.cards and not finished(hand, state.rules):
-        hand.due_seq = noted.seq
 
 
 def _signal(state: State, noted: Noted) -> None:

@@ -84,12 +84,17 @@ _WHY: Final = {
 def _not_due(state: State, spot: Spot, hand: Hand, noted: Noted, code: str) -> None:
     fate = "kept" if state.rules.keeps_extra_card else "burned"
     detail = f"{card_named(noted.card)} dealt to {named(hand.cards)} ({hand.words()}); "
-    detail += f"{_WHY[code]}, so no card was due; {fate}"
+    detail += f"{_why(hand, code)}, so no card was due; {fate}"
     state.find(code, noted.seq, detail, spot.number, hand.number)
     if state.rules.keeps_extra_card:
         hand.lay(noted)
     else:
         hand.burn(noted)
+
+
+def _why(hand: Hand, code: str) -> str:
+    over = hand.stood or hand.surrendered_seq or hand.even_money
+    return _WHY[code] if over or code != "card_after_stand" else "nobody asked for a card on 21"
 
 
 def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:

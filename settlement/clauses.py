@@ -110,8 +110,8 @@ _ALL: Final = (
     ),
     Clause(
         "play.no_more_cards",
-        "A hand that stands, breaks or makes 21 takes no more cards.",
-        ("policy.extra_player_card",),
+        "A hand that stands or breaks takes no more cards; on 21, a card must be asked for.",
+        ("hit_on_21", "policy.extra_player_card"),
         passages=("play.stand", "player.breaks"),
     ),
     Clause("play.card_due", "A card that is asked for or owed is dealt.", passages=("play.hit",)),

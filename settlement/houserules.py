@@ -40,6 +40,7 @@ class HouseRules:
         self.one_card_to_split_aces = book.split_aces_cards == 1
         self.split_ace_21_is_blackjack = book.split_ace_21_is_blackjack
         self.split_ten_21_is_blackjack = book.split_ten_21_is_blackjack
+        self.hits_on_21 = book.hit_on_21
         self.double_on: str = book.double_on
         self.double_soft_as_low_total = book.double_soft_as_low_total
         self.double_for_less = book.double_for_less

@@ -41,23 +41,31 @@ def doubled_with(hand: Hand, rules: HouseRules) -> int:
     return hand.added
 
 
-def closed_to_cards(hand: Hand, rules: HouseRules) -> str:
-    """Return the violation code of a further card; empty if the hand may take one."""
+def closed_to_cards(hand: Hand, rules: HouseRules, *, asked: bool = False) -> str:
+    """Return the violation code of a further card; empty if the hand may take one.
+
+    Args:
+        hand: the player's.
+        rules: the house's.
+        asked: whether its player asks for the card by a hit, even if the hit is not applied yet.
+    """
     if hand.double_card:
         return "extra_card_after_double"
     if hand.doubled_seq and len(hand.cards) >= 2 and double_stands(hand, rules):
         return ""
-    return _complete(hand, rules)
+    return _complete(hand, rules, asked=asked or hand.due_seq > hand.doubled_seq)
 
 
-def _complete(hand: Hand, rules: HouseRules) -> str:
+def _complete(hand: Hand, rules: HouseRules, *, asked: bool) -> str:
     if hand.aces and rules.one_card_to_split_aces and len(hand.cards) >= 2:
         return "extra_card_on_split_ace"
     if not hand.split and hand.natural():
         return "card_to_blackjack"
     if hand.busted():
         return "card_after_breaking"
-    if hand.stood or hand.surrendered_seq or hand.even_money or _is_21(hand):
+    if hand.stood or hand.surrendered_seq or hand.even_money:
+        return "card_after_stand"
+    if _is_21(hand) and not (asked and rules.hits_on_21 and not blackjack(hand, rules)):
         return "card_after_stand"
     return ""
 
@@ -66,11 +74,14 @@ def _is_21(hand: Hand) -> bool:
     return hand.known() and hand.total() == 21
 
 
-def finished(hand: Hand, rules: HouseRules) -> bool:
-    """Return whether the player has no decision left on the hand."""
+def finished(hand: Hand, rules: HouseRules, *, asked: bool = False) -> bool:
+    """Return whether the player has no decision left on the hand.
+
+    A hand of 21 is finished, unless its player asks for a card as :func:`closed_to_cards` tells.
+    """
     if hand.aces and rules.resplit_aces and not hand.stood and _pair(hand.cards):
         return False
-    return closed_to_cards(hand, rules) != ""
+    return closed_to_cards(hand, rules, asked=asked) != ""
 
 
 def _pair(cards: list[Card | None]) -> bool:
@@ -83,7 +94,8 @@ def _pair(cards: list[Card | None]) -> bool:
 
 def unfinished(hand: Hand, index: int, rules: HouseRules) -> bool:
     """Return whether the record shows play on the hand after the fact at ``index``."""
-    return hand.script.last_turn > index and not finished(hand, rules)
+    script = hand.script
+    return script.last_turn > index and not finished(hand, rules, asked=script.last_hit > index)
 
 
 def spot_unfinished(spot: Spot, index: int, rules: HouseRules) -> bool:

@@ -58,6 +58,8 @@ def _acted(spot: Spot, noted: Noted) -> None:
     _turn(spot, noted)
     if action in ("stand", "surrender"):
         spot.script(noted.hand).end()
+    elif action == "hit":
+        spot.script(noted.hand).hit(noted.index)
     elif action == "split":
         _split(spot, noted.hand)
 

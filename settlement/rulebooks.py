@@ -37,11 +37,15 @@ def _knobs() -> Iterator[tuple[str, Any]]:
 KNOBS: Final[Mapping[str, Any]] = dict(_knobs())
 """Every knob by its dotted name, with its type, in the order of the schema."""
 
-_ADDED_LATER: Final[Mapping[str, tuple[str, str]]] = {
+_ADDED_LATER: Final[Mapping[str, tuple[Any, str]]] = {
     "dealer_second_card": (
         "with_deal",
         "The sheet was written before this knob; every game then had a hole card from the deal.",
-    )
+    ),
+    "hit_on_21": (
+        True,
+        "The sheet was written before this knob; a player may draw until he stands or breaks.",
+    ),
 }
 """Knobs missing from sheets of an earlier version: their value and the reason."""
 

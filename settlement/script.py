@@ -45,6 +45,7 @@ class Script:
 
     Attributes:
         last_turn: index of its last fact of play before it stood; -1 for none.
+        last_hit: index of its last hit before it stood; -1 for none.
     """
 
     def __init__(self) -> None:
@@ -53,7 +54,7 @@ class Script:
 
     def begin(self) -> None:
         """Start the record of a round."""
-        self.last_turn = -1
+        self.last_turn = self.last_hit = -1
         self._ended = False
         self._lying.clear()
         self._places: _Places | None = None
@@ -63,6 +64,11 @@ class Script:
         if not self._ended:
             self.last_turn = index
         return not self._ended
+
+    def hit(self, index: int) -> None:
+        """Note that its player asks for a card."""
+        if not self._ended:
+            self.last_hit = index
 
     def end(self) -> None:
         """Note that its player wants no more cards."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.settlement.table import codes, found, nets, one_round
+from tests.settlement.table import codes, found, nets, one_round, only_hand
 
 END = "show D TC; D 9S; close"
 
@@ -24,6 +24,70 @@ def test_no_more_cards(first: str, second: str, play: str, code: str, net: int) 
     assert found(text) == [(code, 5 + len(play.split(";")))]
     assert nets(text) == [net]
     assert len(one_round(text).spots[0].hands[0].burned) == 1
+
+
+ON_21 = [
+    pytest.param("2S", "KD", "1 9C; hit 1; 1 9H; ", id="hard"),
+    pytest.param("AS", "5D", "1 5C; hit 1; 1 9H; hit 1; 1 6H; ", id="soft"),
+]
+SPLIT = "bet 1 1000; 1 8S; D TH; 1 8D; D 7D down; say-split 1; split 1.1 1000; "
+SEVENTEEN = "show D 7D; close"
+
+
+@pytest.mark.parametrize(("first", "second", "play"), ON_21)
+def test_a_hit_on_21_is_the_players_right(first: str, second: str, play: str) -> None:
+    """The Kansas sheet: he "will take additional cards until breaking or … stand pat"."""
+    for rulebook in ("kansas-shoe", "casino-shoe"):
+        drawn = _text(first, second, play) + "show D TC; close"
+        assert found(drawn, rulebook) == []
+        assert only_hand(drawn, rulebook).outcome == "bust"
+        assert only_hand(drawn, rulebook).burned == ()
+
+
+def test_a_house_may_end_a_hand_at_21() -> None:
+    drawn = _text("2S", "KD", "1 9C; hit 1; 1 9H") + END
+    assert codes(drawn, "kansas-shoe", "hit_on_21=false") == ["card_after_stand"]
+    assert nets(drawn, "kansas-shoe", "hit_on_21=false") == [1000]
+
+
+def test_one_hit_on_21_is_one_card() -> None:
+    text = _text("AS", "5D", "1 5C; hit 1; 1 5H; 1 5S; 1 2C") + END
+    assert found(text) == [("card_after_stand", 10)]
+
+
+def test_a_hit_on_21_that_is_not_dealt_is_missing() -> None:
+    assert found(_text("2S", "KD", "1 9C; hit 1") + END) == [("missing_card", 7)]
+
+
+def test_no_hit_opens_a_blackjack_or_a_hand_that_stood_on_21() -> None:
+    natural = _text("AS", "KD", "hit 1; 1 5C") + "show D TC; close"
+    assert codes(natural) == ["card_to_blackjack"]
+    assert codes(_text("2S", "KD", "1 9C; stand 1; hit 1; 1 5C") + END) == ["card_after_stand"]
+    tens = "bet 1 1000; 1 TS; D 6C; 1 TD; D TC down; say-split 1; split 1.1 1000; 1 AS; 1.1 9D; "
+    counts = ("kansas-shoe", "split_ten_21_is_blackjack=true")
+    asked = tens.replace("1 AS; ", "1 AS; hit 1; 1 5H; ") + END
+    assert codes(asked) == []
+    assert codes(asked, *counts) == ["card_after_stand"]
+
+
+def test_a_split_hand_of_21_that_is_hit_and_breaks_is_taken() -> None:
+    played = "1 3C; hit 1; 1 TD; hit 1; 1 5H; 1.1 TC; stand 1.1; "
+    paid = "show D 7D; pay 1.1 1000; pay 1 -1000; close"
+    assert found(SPLIT + played + paid) == []
+    hands = one_round(SPLIT + played + paid).spots[0].hands
+    assert [hand.outcome for hand in hands] == ["bust", "win"]
+
+
+def test_play_elsewhere_before_a_hit_on_21_is_out_of_turn() -> None:
+    """A player who goes on to ask for a card had not finished, whatever his total."""
+    early = SPLIT + "1 3C; 1 TD; 1.1 TC; hit 1; 1 5H; stand 1.1; " + SEVENTEEN
+    assert codes(early) == ["split_hand_order"]
+    two = "bet 1 1000; bet 2 1000; 1 5S; 2 TS; D TH; 1 6D; 2 5D; D 7D down; 1 TD; 2 3D; "
+    assert codes(two + "hit 1; 1 5H; stand 2; " + SEVENTEEN) == ["player_turn_order"]
+    assert codes(two + "stand 2; " + SEVENTEEN) == []
+    assert codes(two + "stand 2; stand 1; " + SEVENTEEN) == []
+    shown = two.replace("2 3D", "stand 2") + "show D 7D; hit 1; 1 5H; close"
+    assert codes(shown) == ["player_turn_order", "hole_card_exposed"]
 
 
 def test_no_more_cards_after_breaking() -> None:

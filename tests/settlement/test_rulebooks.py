@@ -36,6 +36,7 @@ resplit_aces true false false true false true false
 split_aces_cards 1
 split_ace_21_is_blackjack false
 split_ten_21_is_blackjack false
+hit_on_21 true
 double_on any_two 9-11 any_two any_two any_two any_two any_two
 double_soft_as_low_total false
 double_for_less true false true true true true false
@@ -181,13 +182,17 @@ def home_without(knob: str) -> str:
     return without
 
 
-def test_a_sheet_from_before_a_knob_plays_as_it_did() -> None:
-    cited = parse(home_without("dealer_second_card"), "site.toml")
+ADDED_LATER = ("dealer_second_card", "hit_on_21")
+
+
+@pytest.mark.parametrize("knob", ADDED_LATER)
+def test_a_sheet_from_before_a_knob_is_read(knob: str) -> None:
+    cited = parse(home_without(knob), "site.toml")
     assert cited.rules == parse(text("home"), "home.toml").rules
-    assert cited.citations["dealer_second_card"].source == "default"
+    assert cited.citations[knob].source == "default"
 
 
-@pytest.mark.parametrize("knob", [knob for knob in KNOBS if knob != "dealer_second_card"])
+@pytest.mark.parametrize("knob", [knob for knob in KNOBS if knob not in ADDED_LATER])
 def test_a_missing_knob_is_refused_by_name(knob: str) -> None:
     without = home_without(knob)
     with pytest.raises(InputRefused) as refused:

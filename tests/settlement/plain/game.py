@@ -483,8 +483,11 @@ class Game:
     def decide(self, hand: Hand) -> None:
         """Let the player do anything the house allows."""
         points = best(hand.cards)
-        if points >= 21 or len(self.cards) < _ENOUGH:
+        if len(self.cards) < _ENOUGH or (points == 21 and not self.dares(hand)):
             self.stand(hand)
+            return
+        if points == 21:
+            self.hit(hand)
             return
         if self.may_split(hand) and self.chance(0.6):
             self.split(hand)
@@ -496,6 +499,10 @@ class Game:
             self.hit(hand)
         else:
             self.stand(hand)
+
+    def dares(self, hand: Hand) -> bool:
+        """Tell whether a player asks for a card on 21: the sheets let him draw until he breaks."""
+        return self.rules.hit_on_21 and not blackjack(hand) and self.chance(0.15)
 
     def may_split(self, hand: Hand) -> bool:
         """Tell whether the house lets the hand be split."""
@@ -556,8 +563,8 @@ class Game:
         hand.done = True
 
     def hit(self, hand: Hand) -> None:
-        """Take a card."""
-        if self.chance(self.style.said):
+        """Take a card; on 21 nobody gets one unasked."""
+        if best(hand.cards) == 21 or self.chance(self.style.said):
             self.say(hand, "hit")
         self.to_hand(hand)
         self.after_card(hand)

@@ -20,6 +20,7 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "split_aces_cards": (1, "any"),
     "split_ace_21_is_blackjack": (True, False),
     "split_ten_21_is_blackjack": (True, False),
+    "hit_on_21": (True, True, False),
     "double_on": ("any_two", "9-11", "10-11", "none"),
     "double_soft_as_low_total": (True, False),
     "double_for_less": (True, False),
