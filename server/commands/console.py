@@ -35,7 +35,7 @@ def run_console(
         house: its file; ``None`` for the one that :func:`server.house.house_file.house_for` finds.
 
     Raises:
-        PitwatchError: the session is not sound, or the state cannot be written.
+        PitwatchError: the port is taken, the session is not sound, or the state cannot be written.
     """
     folder = (session or SESSION).resolve()
     _print_line(f"opening {'the demo session' if session is None else folder}")
@@ -50,20 +50,22 @@ def _serve(folder: Path, journal: Path, port: int, house: Path | None) -> None:
     from server.commands.serve import Address, listen
     from server.house.house_file import house_for
     from server.service.app import Setup, make_app
+    from server.service.http.listening import bound_to
     from server.service.json_log import log_as_json
 
+    listening = bound_to(LOOPBACK, port)
     clock, kept = HostClock(), journal.parent
     described = house_for(house, folder)
     password = account_in(kept, clock)
     setup = Setup(kept, kept, recordings=folder, house=described)
     app = make_app(setup, clock)
-    log_as_json(clock)
+    log_as_json(clock, requests=False)
+    says = (
+        f"kept in {kept}; Ctrl-C stops it\n"
+        f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}"
+    )
     with replayed_beside(folder, journal, _print_line):
-        _print_line(
-            f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}\n"
-            f"kept in {kept}; Ctrl-C stops it"
-        )
-        listen(app, Address(LOOPBACK, port))
+        listen(app, Address(LOOPBACK, port), listening, lambda: _print_line(says))
 
 
 def account_in(state: Path, clock: Clock) -> str:

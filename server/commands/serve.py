@@ -1,8 +1,9 @@
 """``pitwatch serve``: serve the tables whose journals lie in a folder."""
 
 import signal
+import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +20,7 @@ from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
 from server.service.access.passwords import PasswordRules
 from server.service.access.people import Role
-from server.service.access.records import ACCOUNTS_FILE, FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
 from server.service.json_log import log_as_json
@@ -70,7 +71,7 @@ def run_serve(
 ) -> None:
     """Serve a folder of journals, or the tables of the floor record, until stopped.
 
-    The log goes to stderr, one JSON object a line.
+    The log goes to stderr, one JSON object a line; on a terminal it is without the requests.
 
     Messages go to the destinations of ``integration``. Pictures come from the session folders in
     ``recordings``, or from those beside the journals. Times and amounts have the format of
@@ -82,7 +83,8 @@ def run_serve(
         InputRefused: a configuration is invalid.
         InstallerError: a destination cannot be built as configured, or the certificate of reports
             is invalid.
-        OperatorError: there is no such folder or role, or a certificate has no key.
+        OperatorError: there is no such folder or role, a certificate has no key, or the port is
+            taken.
         TechnicianError: the journal of people's actions is damaged.
     """
     journals, kept, store = _placed(folder, state, floor, integration, recordings)
@@ -104,10 +106,10 @@ def run_serve(
         checkpoints=tuple(map(_target, checkpoints)),
         store=store,
     )
+    listening = bound_to(address.host, address.port)
     app = make_app(setup, clock)
-    log_as_json(clock)
-    _print_addresses(kept, address, is_shared=store is not None)
-    listen(app, address)
+    log_as_json(clock, requests=not sys.stderr.isatty())
+    listen(app, address, listening, lambda: _print_addresses(kept, address))
 
 
 def _placed(
@@ -183,14 +185,25 @@ def _identity(certificate: Path | None, key: Path | None) -> Identity | None:
     return None if certificate is None or key is None else read_identity(certificate, key)
 
 
-def listen(app: FastAPI, address: Address) -> None:
-    """Answer requests until stopped.
+def listen(
+    app: FastAPI,
+    address: Address,
+    listening: Sequence[socket.socket],
+    ready: Callable[[], None],
+) -> None:
+    """Answer requests on the sockets of ``address`` until stopped.
+
+    Args:
+        app: the service.
+        address: how clients reach it.
+        listening: the sockets, bound already.
+        ready: called once requests are answered.
 
     Raises:
         PitwatchError: the service cannot start.
     """
     try:
-        _listen(app, address)
+        _listen(app, address, listening, ready)
     except SystemExit:
         refused = services_in(app).refused
         if refused is None:
@@ -212,7 +225,12 @@ def _stopped_by_signals(server: Server) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _listen(app: FastAPI, address: Address) -> None:
+def _listen(
+    app: FastAPI,
+    address: Address,
+    listening: Sequence[socket.socket],
+    ready: Callable[[], None],
+) -> None:
     config = configured(
         app,
         proxy_headers=address.proxy is not None,
@@ -222,9 +240,9 @@ def _listen(app: FastAPI, address: Address) -> None:
         timeout_graceful_shutdown=5,
     )
     bounds = bounds_here(is_behind_proxy=address.proxy is not None)
-    server = Server(config, bounds, services_in(app).meters)
+    server = Server(config, bounds, services_in(app).meters, ready)
     with _stopped_by_signals(server):
-        server.run(list(bound_to(address.host, address.port)))
+        server.run(list(listening))
     if not server.started:
         sys.exit(STARTUP_FAILURE)
 
@@ -255,7 +273,7 @@ def is_plain_beyond_loopback(address: Address) -> bool:
         return address.host != "localhost"
 
 
-def _print_addresses(kept: Path, address: Address, *, is_shared: bool) -> None:
+def _print_addresses(kept: Path, address: Address) -> None:
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
     if is_plain_beyond_loopback(address):
@@ -265,6 +283,6 @@ def _print_addresses(kept: Path, address: Address, *, is_shared: bool) -> None:
             file=sys.stderr,
         )
     file = kept / PASSWORD_FILE
-    if file.exists() or not (is_shared or (kept / ACCOUNTS_FILE).exists()):
+    if file.exists():
         text = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
         print(text, file=sys.stderr)

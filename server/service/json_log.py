@@ -1,4 +1,4 @@
-"""The log of an unattended service: stderr, one JSON object a line."""
+"""The log of a service: stderr, one JSON object a line."""
 
 import logging
 import sys
@@ -39,13 +39,14 @@ class Sparing(logging.Filter):
         return True
 
 
-def log_as_json(clock: Clock) -> None:
+def log_as_json(clock: Clock, *, requests: bool = True) -> None:
     """Log Pitwatch's own lines from level info, all others from level warning.
 
-    A WebSocket's address may hold secrets, and uvicorn's lines contain it.
+    A WebSocket's address may hold secrets, and uvicorn's lines contain it. Without ``requests``
+    Pitwatch's lines below warning go too: on a terminal they push the password out of sight.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(clock))
     handler.addFilter(Sparing())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    logging.getLogger("pitwatch").setLevel(logging.INFO)
+    logging.getLogger("pitwatch").setLevel(logging.INFO if requests else logging.WARNING)

@@ -97,8 +97,10 @@ class Running:
 
 
 @contextmanager
-def console(session: Path, state: Path, *options: str) -> Iterator[Running]:
-    port = free_port()
+def console(
+    session: Path, state: Path, *options: str, port: int | None = None
+) -> Iterator[Running]:
+    port = port or free_port()
     command = [sys.executable, "-m", "server", "console", str(session), *options]
     process = subprocess.Popen(
         [*command, "--state", str(state), "--port", str(port)],
@@ -133,6 +135,22 @@ def test_it_prints_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) 
         assert (written["zone"], written["locale"]) == ("Asia/Tokyo", "ja-JP")
         assert written["others"] == {"BJ-07": {"code": "USD", "decimals": 2}}
         assert running.line("^replay") is None
+        assert officer.get("/api/no-such-thing").status_code == 404
+    assert "password" in running.lines[-1], "no request pushes the password out of sight"
+
+
+def test_on_a_taken_port_it_prints_neither_an_address_nor_a_password(
+    recorded: Path, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with console(recorded / "bj-07", tmp_path / "state", port=port) as running:
+            assert running.process.wait(timeout=60) == Exit.REFUSED
+    (refused,) = running.lines[1:]
+    assert refused.startswith(f"pitwatch: --port: port {port} of 127.0.0.1 is taken"), refused
+    assert "another `pitwatch console`" in refused
+    assert "--port" in refused.partition(". ")[2]
+    assert list((tmp_path / "state").iterdir()) == [], "nothing was begun"
 
 
 @pytest.fixture(scope="module")

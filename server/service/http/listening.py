@@ -245,11 +245,20 @@ def _shut(peer: socket.socket) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn with :class:`Listener` accepting its connections."""
+    """uvicorn with :class:`Listener` accepting its connections.
 
-    def __init__(self, config: uvicorn.Config, bounds: Bounds, meters: Meters) -> None:
+    ``ready`` is called once the service has started and accepts connections.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        bounds: Bounds,
+        meters: Meters,
+        ready: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(config)
-        self._connections, self._meters = Connections(bounds), meters
+        self._connections, self._meters, self._ready = Connections(bounds), meters, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the service, then accept on ``sockets``."""
@@ -266,6 +275,7 @@ class Server(uvicorn.Server):
             self.servers.append(
                 Listener(listening, self._connections, protocol, self.config, self._meters)  # type: ignore[arg-type]
             )
+        self._ready()
 
 
 def configured(app: Any, **options: Any) -> uvicorn.Config:
@@ -302,12 +312,23 @@ def bound_to(host: str, port: int) -> Sequence[socket.socket]:
     except OSError as refused:
         for one in bound:
             one.close()
-        raise OperatorError(
-            f"cannot listen on {host}, port {port}: {refused.strerror}",
-            where="--host, --port",
-            way_out="Stop what listens there, or name another port or address",
-        ) from refused
+        raise _unbound(host, port, refused) from refused
     return bound
+
+
+def _unbound(host: str, port: int, refused: OSError) -> OperatorError:
+    if refused.errno == errno.EADDRINUSE:
+        return OperatorError(
+            f"port {port} of {host} is taken, perhaps by another `pitwatch console` or "
+            "`pitwatch serve`",
+            where="--port",
+            way_out="Stop the program that listens there, or name another port with --port",
+        )
+    return OperatorError(
+        f"cannot listen on {host}, port {port}: {refused.strerror}",
+        where="--host, --port",
+        way_out="Name an address of this machine, and a port that this user may open",
+    )
 
 
 def _addresses(host: str, port: int) -> Iterable[tuple[int, Any]]:

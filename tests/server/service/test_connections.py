@@ -264,6 +264,12 @@ def test_at_the_limit_of_descriptors_it_rests_and_goes_on(
 def test_a_port_that_is_taken_is_reported_in_one_line() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(OperatorError, match=r"cannot listen on 127\.0\.0\.1, port"),
+        pytest.raises(OperatorError, match=r"port \d+ of 127\.0\.0\.1 is taken"),
     ):
         bound_to("127.0.0.1", taken.getsockname()[1])
+
+
+def test_an_address_of_another_machine_is_reported_as_such() -> None:
+    with pytest.raises(OperatorError, match=r"cannot listen on 192\.0\.2\.1, port 0: ") as refused:
+        bound_to("192.0.2.1", 0)
+    assert "address of this machine" in refused.value.way_out

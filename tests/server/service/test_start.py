@@ -1,5 +1,7 @@
 """`pitwatch serve` as a process of its own: how it starts, and what it prints where it cannot."""
 
+import json
+import os
 import signal
 import socket
 import subprocess
@@ -16,10 +18,10 @@ from tests.server.service.house import until
 ROOT = Path(__file__).parents[3]
 
 
-def begun(state: Path) -> tuple[subprocess.Popen[str], str]:
+def begun(state: Path, port: int | None = None) -> tuple[subprocess.Popen[str], str]:
     """Start a service and return it with its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+        port = port or free.getsockname()[1]
     words = ["-m", "server", "serve", str(state), "--state", str(state), "--port", str(port)]
     service = subprocess.Popen(
         [sys.executable, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True
@@ -42,6 +44,7 @@ def test_a_second_service_with_the_same_state_is_refused_in_one_line(tmp_path: P
         _, printed = second.communicate(timeout=60)
         assert second.returncode == 2
         assert "Traceback" not in printed
+        assert "://" not in printed, "an address is printed only once it answers"
         assert "another" in printed.splitlines()[-1]
         assert str(tmp_path) in printed.splitlines()[-1]
         assert is_ready(url)
@@ -49,6 +52,49 @@ def test_a_second_service_with_the_same_state_is_refused_in_one_line(tmp_path: P
     finally:
         first.terminate()
         first.communicate(timeout=30)
+
+
+def test_on_a_taken_port_it_prints_one_line_and_no_address(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        service, _ = begun(tmp_path, port)
+        _, printed = service.communicate(timeout=60)
+    assert service.returncode == 2
+    (refused,) = printed.splitlines()
+    assert f"port {port} of 127.0.0.1 is taken" in refused
+    assert "another `pitwatch console` or `pitwatch serve`" in refused
+    assert "://" not in refused
+
+
+def test_requests_are_logged_where_the_log_is_kept(tmp_path: Path) -> None:
+    """stderr is no terminal here."""
+    service, url = begun(tmp_path)
+    try:
+        until(lambda: is_ready(url))
+    finally:
+        service.terminate()
+    _, printed = service.communicate(timeout=30)
+    address, sign_in, *log = printed.splitlines()
+    assert address.startswith(url)
+    assert str(tmp_path / PASSWORD_FILE) in sign_in
+    assert any(json.loads(line).get("route") == "/ready" for line in log)
+
+
+def test_a_terminal_shows_no_requests(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ["-m", "server", "serve", str(tmp_path), "--port", str(port)]
+    terminal, end = os.openpty()
+    service = subprocess.Popen([sys.executable, *words], cwd=ROOT, stderr=end)
+    os.close(end)
+    try:
+        until(lambda: is_ready(f"http://127.0.0.1:{port}"))
+    finally:
+        service.terminate()
+        service.wait(timeout=30)
+        shown = os.read(terminal, 65536).decode()
+        os.close(terminal)
+    assert PASSWORD_FILE in shown.splitlines()[-1], shown
 
 
 @pytest.mark.parametrize(
