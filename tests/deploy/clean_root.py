@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,10 +27,11 @@ _NEEDED: Final = ("unshare", "nsenter", "chroot", "setpriv", "systemd-sysusers",
 _BUILT: Final = """
 set -e
 mount -t tmpfs -o mode=0755 tmpfs "$1" && cd "$1" && mkdir upper work root
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" root
+mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
 mount --rbind /proc root/proc && mount --rbind /dev root/dev
 mount -t tmpfs -o mode=1777 tmpfs root/tmp && mount -t tmpfs -o mode=0755 tmpfs root/run
 shift
+printf '%s\n' "$@" >places
 for place; do
     [ -n "$(ls -A "root$place" 2>/dev/null)" ] ||
         { mkdir -p "root$place" && mount --bind "$place" "root$place"; }
@@ -48,13 +50,20 @@ for one in $state; do
 done
 sealed=$root/../sealed.$$ && mkdir "$sealed" && mount --rbind "$root" "$sealed"
 mount -o remount,bind,ro "$sealed"
-mount -t tmpfs -o mode=1777 tmpfs "$sealed/tmp"
+# The checkout and its Python stay where they are, below a folder that the unit has to itself, too.
+own() {
+    mount -t tmpfs -o "mode=$2" tmpfs "$sealed$1"
+    while read -r place; do case $place in "$1"/*)
+        mkdir -p "$sealed$place" && mount -o bind,ro "$root$place" "$sealed$place"
+    esac done <"$root/../places"
+}
+own /tmp 1777
 for one in $places; do
     mount --bind "$root${one#*:}" "$sealed${one#*:}"
     mount -o "remount,bind,${one%%:*}" "$sealed${one#*:}"
 done
 if [ -n "$credentials" ]; then
-    mount -t tmpfs -o mode=0755 tmpfs "$sealed/run" && mkdir "$sealed/run/credentials"
+    own /run 0755 && mkdir "$sealed/run/credentials"
     for one in $credentials; do
         cp "$root${one#*:}" "$sealed/run/credentials/${one%%:*}"
     done
@@ -79,6 +88,8 @@ def why_not() -> str | None:
         return "a clean root needs root"
     if missing := [name for name in _NEEDED if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)}"
+    if not Path(__file__).stat().st_mode & stat.S_IROTH:
+        return "the site's user cannot read this checkout: clone it with umask 022"
     return None
 
 
@@ -171,14 +182,14 @@ class CleanRoot:
 
 
 @contextmanager
-def clean_root() -> Iterator[CleanRoot]:
-    """Make a clean root with the checkout as release; it is gone with the processes in it.
+def clean_root(checkout: Path = ROOT) -> Iterator[CleanRoot]:
+    """Make a clean root with a checkout as release; it is gone with the processes in it.
 
     Raises:
         PermissionError: this machine allows no overlay.
     """
     place = Path(tempfile.mkdtemp(prefix="pitwatch-root-"))
-    places = sorted({str(ROOT), str(BIN.parent), sys.base_prefix})
+    places = sorted({str(checkout), str(BIN.parent), sys.base_prefix})
     build = ["sh", "-c", _BUILT, "sh", str(place), *places]
     with subprocess.Popen(
         ["unshare", "--mount", "--net", *build],
@@ -193,17 +204,17 @@ def clean_root() -> Iterator[CleanRoot]:
             if holder.stdout.readline() != "built\n":
                 raise PermissionError(f"no overlay: {holder.stderr.read().strip()}")
             root = CleanRoot(holder.pid, place / "root")
-            root.done(_release())
+            root.done(_release(checkout))
             yield root
         finally:
             holder.kill()
             place.rmdir()
 
 
-def _release() -> str:
+def _release(checkout: Path) -> str:
     """Return the script that puts the checkout in the place of an installed release."""
-    names = [one.name for one in ROOT.iterdir() if one.name not in {".git", ".venv"}]
-    links = [f"ln -s {shlex.quote(str(ROOT / name))} ." for name in names]
+    names = [one.name for one in checkout.iterdir() if one.name not in {".git", ".venv"}]
+    links = [f"ln -s {shlex.quote(str(checkout / name))} ." for name in names]
     venv = f"ln -s {shlex.quote(str(BIN.parent))} .venv"
     return "\n".join(["mkdir -p /opt/pitwatch/current && cd /opt/pitwatch/current", *links, venv])
 

@@ -7,6 +7,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import pytest
@@ -22,6 +24,9 @@ SECRETS: Final = "/etc/pitwatch/secrets"
 TABLE: Final = unit_in(DEPLOY / "systemd" / "pitwatch-table@.service", "BJ-07")
 SERVICE: Final = unit_in(DEPLOY / "systemd" / "pitwatch-service.service")
 BACKUP: Final = unit_in(DEPLOY / "systemd" / "pitwatch-backup.service")
+ANY_UNIT: Final = Unit(
+    (("User", USER), ("Group", USER), ("UMask", "0077"), ("LoadCredential", "own:/etc/passwd"))
+)
 _DUE_S: Final = 60
 _CERTIFICATE: Final = """
 openssl req -x509 -newkey rsa:2048 -nodes -keyout /root/tls.key -out /root/tls.crt -days 2 \
@@ -82,6 +87,21 @@ def served(site: CleanRoot) -> int:
         _, printed = running.communicate(timeout=_DUE_S)
     assert answered, printed
     return running.returncode
+
+
+@pytest.mark.parametrize("above", [Path("/tmp"), Path("/run"), Path("/home")], ids=str)
+def test_a_unit_sees_the_checkout_wherever_it_lies(above: Path) -> None:
+    """Also below folders that a unit has to itself, and where a shell would cut the name."""
+    with TemporaryDirectory(prefix="it's here ", dir=above) as place:
+        Path(place).chmod(0o755)
+        (Path(place) / "kept").write_text("seen")
+        try:
+            with clean_root(Path(place)) as root:
+                root.done(f"echo u {USER} - | systemd-sysusers -")
+                ran = root.run_as(ANY_UNIT, "cat /opt/pitwatch/current/kept")
+        except PermissionError as fault:
+            pytest.skip(str(fault))
+    assert ran.stdout == "seen", ran.stderr
 
 
 def test_the_example_is_sound_where_the_page_puts_it(site: CleanRoot) -> None:
