@@ -2,13 +2,14 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from models.decode import decode_event
 from models.errors import InputRefused, TechnicianError
@@ -29,22 +30,56 @@ class UnknownEvent(msgspec.Struct, frozen=True):
     type: str
     body: bytes
     """Its JSON as journalled."""
+    at: int | None = None
+    """The time that it states, as :class:`models.events.Event` has it."""
 
 
 class _Head(msgspec.Struct):
     type: str
+    at: object = None
+
+    @property
+    def time(self) -> int | None:
+        """Its time, where it states one in nanoseconds."""
+        return self.at if type(self.at) is int and 0 <= self.at < 2**63 else None
 
 
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
 
 
 def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
-    """Verify a journal's file and yield its events in order; write nothing.
+    """Verify a journal's file and yield its events in order, dated; write nothing.
 
     Raises:
         TechnicianError: it is missing or damaged; no event was yielded.
         InputRefused: an entry of a known type does not match the format.
     """
+    return dated(read_as_written(path), lambda: None)
+
+
+def dated(
+    events: Iterable[AnyEvent | UnknownEvent], time_before: Callable[[], int | None]
+) -> Iterator[AnyEvent | UnknownEvent]:
+    """Yield events of a journal; one without a time gets that of the nearest before it.
+
+    Up to Pitwatch 0.2.0 a question had none, nor had the settlement of an unfinished round.
+
+    Args:
+        events: some entries in their order.
+        time_before: returns the nearest time before them; asked only if it is needed.
+    """
+    last_ns: int | None = None
+    for event in events:
+        if event.at is None:
+            last_ns = time_before() if last_ns is None else last_ns
+            yield replace(event, at=last_ns)
+        else:
+            last_ns = event.at
+            yield event
+
+
+def read_as_written(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
+    """Yield the events of :func:`read_journal` with the times that they themselves state."""
     verify_journal(path)
     with closing(at_rest(path)) as connection:
         yield from events_in(connection, str(path), 0)
@@ -119,9 +154,12 @@ def read_on(
         TechnicianError: it is missing, is no journal, or an entry does not follow the one before.
         InputRefused: an entry of a known type does not match the format.
     """
-    found, after = entries_after(path, place, at_most)
     where = str(path)
-    return tuple(event_of(upcast(one.body, one.version), where, one.seq) for one in found), after
+    with one_line(where), closing(at_rest(path)) as connection:
+        check_kind(connection, where)
+        found, after = _next_entries(connection, where, place, at_most)
+        events = (event_of(upcast(one.body, one.version), where, one.seq) for one in found)
+        return tuple(dated(events, lambda: _time_before(connection, place.seq))), after
 
 
 def entries_after(
@@ -238,12 +276,19 @@ def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | 
         InputRefused: an entry of a known type does not match the format.
     """
     with one_line(str(path)), closing(at_rest(path)) as connection:
-        return tuple(
-            takewhile(
-                lambda event: event.seq is not None and event.seq <= last_seq,
-                events_in(connection, str(path), after_seq),
-            )
+        events = takewhile(
+            lambda event: event.seq is not None and event.seq <= last_seq,
+            events_in(connection, str(path), after_seq),
         )
+        return tuple(dated(events, lambda: _time_before(connection, after_seq)))
+
+
+def _time_before(connection: sqlite3.Connection, last_seq: int) -> int | None:
+    """Return the nearest time that an entry up to ``last_seq`` states."""
+    query = "SELECT body FROM entries WHERE seq <= ? ORDER BY seq DESC"
+    bodies = (body for (body,) in connection.execute(query, (last_seq,)))
+    times = (msgspec.json.decode(body, type=_Head).time for body in bodies)
+    return next((at for at in times if at is not None), None)
 
 
 def events_in(
@@ -285,7 +330,8 @@ def event_of(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
     except InputRefused as refused:
         if refused.field != "type":
             raise
-        return UnknownEvent(seq, msgspec.json.decode(body, type=_Head).type, body)
+        head = msgspec.json.decode(body, type=_Head)
+        return UnknownEvent(seq, head.type, body, head.time)
 
 
 def _as_written(body: bytes) -> AnyEvent | None:

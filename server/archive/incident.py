@@ -36,7 +36,7 @@ from server.archive.clips import Clips
 from server.archive.incident_recorded import HASHES, Cut, Ranged, cut, proofs
 from server.table.recorder import hold_file
 from stream.excerpt import Excerpt, excerpt, excerpts
-from stream.reading import UnknownEvent, read_journal
+from stream.reading import UnknownEvent, read_as_written
 from stream.recorded import hashed_in
 from stream.recording import SESSION_FILE, read_capture, read_description
 from stream.signing import Signer
@@ -182,7 +182,7 @@ def span_asked(journal: Path, from_ns: int, to_ns: int) -> Asked:
 def _timed(journal: Path) -> list[tuple[int, AnyEvent]]:
     return [
         (event.at, event)
-        for event in read_journal(journal)
+        for event in read_as_written(journal)
         if not isinstance(event, UnknownEvent) and event.at is not None
     ]
 

@@ -20,7 +20,7 @@ from server.floor_record.link import Link
 from server.table.resolving import Handed
 from stream.clock import elapsed_ns
 from stream.journal import Place, link
-from stream.reading import Entry, UnknownEvent, event_of
+from stream.reading import Entry, UnknownEvent, dated, event_of
 from stream.upcasting import upcast
 
 _LINKS: Final = 4
@@ -41,6 +41,10 @@ _OF_MANY: Final = """
         SELECT * FROM pitwatch.entries e WHERE e.day = v.day AND e.table_id = v.table_id
         AND e.epoch = v.epoch AND e.seq > v.after AND e.seq <= v.upto ORDER BY e.seq LIMIT ?
     ) AS e ORDER BY v.nth, e.seq
+"""
+_TIME_BEFORE: Final = """
+    SELECT at FROM pitwatch.entries WHERE day = ? AND table_id = ? AND epoch = ? AND seq < ?
+    AND at IS NOT NULL ORDER BY seq DESC LIMIT 1
 """
 
 
@@ -109,7 +113,9 @@ def entries_of(
     return found
 
 
-def followed(key: ChainKey, entries: Sequence[Entry], place: Place) -> tuple[Events, Place]:
+def followed(
+    on: Link, key: ChainKey, entries: Sequence[Entry], place: Place
+) -> tuple[Events, Place]:
     """Verify that entries follow ``place`` and return their events, and the last one's place.
 
     Raises:
@@ -125,13 +131,20 @@ def followed(key: ChainKey, entries: Sequence[Entry], place: Place) -> tuple[Eve
                 way_out="Restore the database from its backup; the table's journal has the entry",
             )
         place = Place(entry.seq, head)
-    return events_of(key, entries), place
+    return events_of(on, key, entries), place
 
 
-def events_of(key: ChainKey, entries: Sequence[Entry]) -> Events:
-    """Return the events of entries."""
+def events_of(on: Link, key: ChainKey, entries: Sequence[Entry]) -> Events:
+    """Return the events of entries, dated."""
     where = f"session {key.session}"
-    return tuple(event_of(upcast(one.body, one.version), where, one.seq) for one in entries)
+    events = (event_of(upcast(one.body, one.version), where, one.seq) for one in entries)
+    return tuple(dated(events, lambda: _time_before(on, key, entries[0].seq)))
+
+
+def _time_before(on: Link, key: ChainKey, seq: int) -> int | None:
+    """Return the nearest time of an entry before one."""
+    row = on.execute(_TIME_BEFORE, (key.day, key.table, key.epoch, seq)).fetchone()
+    return None if row is None else int(row[0])
 
 
 class RecordJournal:
@@ -147,11 +160,14 @@ class RecordJournal:
 
     def read_on(self, place: Place, at_most: int) -> tuple[Events, Place]:
         """Read and verify the next entries."""
-        return followed(self.key, self._entries(place.seq, 2**62, at_most), place)
+        with self._links.one() as on:
+            return followed(on, self.key, self._entries(on, place.seq, 2**62, at_most), place)
 
     def read_between(self, after_seq: int, last_seq: int) -> Events:
         """Read verified entries again."""
-        return events_of(self.key, self._entries(after_seq, last_seq, last_seq - after_seq))
+        with self._links.one() as on:
+            entries = self._entries(on, after_seq, last_seq, last_seq - after_seq)
+            return events_of(on, self.key, entries)
 
     def last_seq(self) -> int:
         """Return the number of the last entry that the floor has."""
@@ -198,11 +214,10 @@ class RecordJournal:
                 time.sleep(_LOOK_S)
         return handed
 
-    def _entries(self, after: int, upto: int, at_most: int) -> list[Entry]:
+    def _entries(self, on: Link, after: int, upto: int, at_most: int) -> list[Entry]:
         key = self.key
         values = (key.day, key.table, key.epoch, after, upto, at_most)
-        with self._links.one() as on:
-            found = [Entry(*row) for row in on.execute(_BETWEEN, values).fetchall()]
+        found = [Entry(*row) for row in on.execute(_BETWEEN, values).fetchall()]
         if not found and self.state.state == "retired":
             raise OperatorError(
                 f"the day {key.day} was retired from the floor record",

@@ -214,7 +214,7 @@ class RecordFloor(Floor):
         with self._links.one() as on:
             found = entries_of(on, wanted, KEPT)
             events = {
-                key.session: events_of(key, entries)
+                key.session: events_of(on, key, entries)
                 for (key, *_), entries in zip(wanted, found, strict=True)
             }
             touched = [

@@ -209,7 +209,7 @@ class Folding:
                 self._fold_some([key])
 
     def _fold(self, key: ChainKey, session: Session, entries: Sequence[Entry]) -> None:
-        events, place = followed(key, entries, session.place)
+        events, place = followed(self._index.link, key, entries, session.place)
         for event in events:
             session.fold(event)
         session.place = place

@@ -38,12 +38,15 @@ def entry_of(
 ) -> Entry:
     """Return an event as viewers get it."""
     seq, round_ = event.seq or 0, _judged(event)
-    if isinstance(event, UnknownEvent):
-        at, kind = 0, event.type
-    else:
-        at, kind = event.at or 0, str(type(event).__struct_config__.tag)
     hidden = SHOWN_ALL if round_ is None else hidden_at(seq)
-    return Entry(seq, at, kind, plain(event), redacted(event, hidden), round_, phase)
+    shown = plain(event), redacted(event, hidden)
+    return Entry(seq, event.at or 0, _type(event), *shown, round_, phase)
+
+
+def _type(event: AnyEvent | UnknownEvent) -> str:
+    if isinstance(event, UnknownEvent):
+        return event.type
+    return str(type(event).__struct_config__.tag)
 
 
 def _judged(event: AnyEvent | UnknownEvent) -> int | None:

@@ -59,7 +59,10 @@ _SHOWN: Final[Mapping[str, frozenset[str]]] = {
 
 def plain(event: AnyEvent | UnknownEvent) -> bytes:
     """Return an event's JSON, with everything in it."""
-    return event.body if isinstance(event, UnknownEvent) else msgspec.json.encode(event)
+    if not isinstance(event, UnknownEvent):
+        return msgspec.json.encode(event)
+    fields = msgspec.json.decode(event.body, type=dict[str, msgspec.Raw])
+    return msgspec.json.encode(fields | {"at": event.at})
 
 
 def redacted(event: AnyEvent | UnknownEvent, hidden: Hidden) -> bytes:
@@ -70,7 +73,7 @@ def redacted(event: AnyEvent | UnknownEvent, hidden: Hidden) -> bytes:
         hidden: for a judgement, the places of its round with a card hidden at that time.
     """
     if isinstance(event, UnknownEvent):
-        return msgspec.json.encode({"type": event.type, "seq": event.seq})
+        return msgspec.json.encode({"type": event.type, "seq": event.seq, "at": event.at})
     return msgspec.json.encode(_shown(event, hidden))
 
 

@@ -28,7 +28,7 @@ def _seen() -> dict[str, Any]:
     """Return the schema of an event as viewers get it.
 
     Every field of an observation except its type may be withheld. Of an event of an unknown type
-    only type and number are shown.
+    only type, number and time are shown.
     """
     schema = deepcopy(EVENT_SCHEMA)
     for name in _OBSERVATIONS:
@@ -39,6 +39,7 @@ def _seen() -> dict[str, Any]:
         "properties": {
             "type": {"type": "string", "not": {"enum": sorted(_TAGS.values())}},
             "seq": {"type": "integer"},
+            "at": {"type": ["integer", "null"]},
         },
         "required": ["type", "seq"],
     }

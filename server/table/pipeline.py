@@ -134,7 +134,7 @@ class Pipeline:
         self._act_on(found)
         with self._stopwatch.stage("settling"):
             results = self._engine.finish()
-        self._judge(results, None)
+        self._judge(results, self._through_ns or None)
 
     def rounds(self) -> tuple[RoundResult, ...]:
         """Return every round settled so far, each with its open items."""

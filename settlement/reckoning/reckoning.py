@@ -170,7 +170,8 @@ class Reckoning:
 
     def finish(self) -> tuple[Published, ...]:
         """Tell that the session is over."""
-        published = list(self.advance(self._now + _END_NS))
+        at = self._now
+        published = list(self.advance(at + _END_NS))
         for story in self._stories:
             story.end_session()
         self._prune()
@@ -185,7 +186,9 @@ class Reckoning:
         if best.in_play:
             what = "the session ended before the cards were taken up"
             reviews = [*self._closing.unfinished(best, self._stories), Review(what, (), ())]
-            published += [ReviewRaised(round=best.round, review=review) for review in reviews]
+            published += [
+                ReviewRaised(at=at, round=best.round, review=review) for review in reviews
+            ]
         return tuple(published)
 
     # --- observations ---------------------------------------------------------------------
@@ -516,6 +519,7 @@ class Reckoning:
         self._dropped = 0.0
         asked = self._closing.asks(best, others, self._cameras.count)
         record = best.record[over.opened - best.base : over.end - best.base]
+        closed_at = best.fact(over.end).at
         self._clinging.round_over(record)
         if not all(one.settles_alike for one in asked):
             self._decks.doubt(_faces(record))
@@ -529,6 +533,7 @@ class Reckoning:
         best.retracts = best.asked_to_retract = False
         return [
             ReviewRaised(
+                at=closed_at,
                 round=over.round,
                 review=one.review,
                 settles_alike=one.settles_alike,

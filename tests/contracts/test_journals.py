@@ -112,7 +112,7 @@ def test_nothing_of_a_batch_that_fails_is_kept(journal: Journal) -> None:
 
 def test_an_event_of_a_later_version_survives_word_for_word(journal: Journal) -> None:
     body = b'{"type":"chip_tray_weighed","seq":9,"at":5,"grams":[1.50,{"a":null}]}'
-    appended = journal.append(UnknownEvent(seq=9, type="chip_tray_weighed", body=body))
+    appended = journal.append(UnknownEvent(seq=9, type="chip_tray_weighed", body=body, at=5))
     (found,) = journal.read()
     assert found == appended
     assert isinstance(found, UnknownEvent)

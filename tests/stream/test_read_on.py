@@ -9,7 +9,7 @@ import pytest
 from models.errors import TechnicianError
 from models.events import RoundOpened
 from stream.journal import AnotherJournal, Journal, Place, verify_journal
-from stream.reading import read_on
+from stream.reading import UnknownEvent, read_as_written, read_between, read_journal, read_on
 
 
 def opened(first: int, last: int) -> list[RoundOpened]:
@@ -74,3 +74,21 @@ def test_an_entry_that_was_changed_is_not_read(tmp_path: Path) -> None:
         meddler.execute("DROP TRIGGER entries_never_change")
     with pytest.raises(TechnicianError, match="triggers"):
         read_on(path, place)
+
+
+def test_an_entry_without_a_time_is_read_with_that_of_the_nearest_before_it(
+    tmp_path: Path,
+) -> None:
+    path, times = tmp_path / "t.journal", [None, 5, None, None, 9, None]
+    later = UnknownEvent(None, "later", b'{"type":"later","at":"noon"}')
+    with Journal.create(path) as journal:
+        journal.append_all(RoundOpened(round=n, at=at) for n, at in enumerate(times, start=1))
+        journal.append(later)
+    dated = [None, 5, 5, 5, 9, 9, 9]
+    assert [event.at for event in read_journal(path)] == dated
+    assert [event.at for event in read_as_written(path)] == [*times, None]
+    for cut in range(len(dated) + 1):
+        first, place = read_on(path, Place(), at_most=cut)
+        rest, _ = read_on(path, place)
+        assert [event.at for event in (*first, *rest)] == dated
+        assert [event.at for event in read_between(path, cut, len(dated))] == dated[cut:]

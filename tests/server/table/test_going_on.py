@@ -21,7 +21,7 @@ from models.events import (
     ShoeLoaded,
     ShoeStarted,
 )
-from models.judgements import AnyEvent
+from models.judgements import AnyEvent, ReviewRaised
 from server.process.stopwatch import Stopwatch
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
@@ -141,6 +141,26 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(rules: str, noisy: bo
         assert len(found) >= len(concluded(events[:cut]))
         assert found == due[: len(found)]
     assert rested >= 5
+
+
+def test_a_journal_whose_questions_have_no_time_goes_on() -> None:
+    """Up to Pitwatch 0.2.0 they had none."""
+    events = alone(noisy=True)
+    raised = [at for at, event in enumerate(events) if isinstance(event, ReviewRaised)]
+    cut = raised[min(3, len(raised) - 1)] + 1
+    old = [replace(one, at=None) if isinstance(one, ReviewRaised) else one for one in events]
+    dealt = played(noisy=True)
+    with Journal.in_memory() as journal:
+        journal.append_all(replace(event, seq=None) for event in old[:cut])
+        past = past_of(journal)
+        table = Watched(journal, dealt)
+        recall(past, table.pipeline, table.record)
+        table.now_ns = past.end_ns
+        table.observe(dealt.heard[len(past.observations) :][:150])
+        found = concluded(known(journal))
+    due = [*concluded(old[:cut]), *concluded(events[cut:])]
+    assert found == due[: len(found)]
+    assert len(found) > len(concluded(old[:cut]))
 
 
 def test_one_shoe_is_processed_again_and_no_more() -> None:

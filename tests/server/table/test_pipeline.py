@@ -33,6 +33,7 @@ from settlement.reckoning import Reckoning
 from stream import library
 from stream.journal import Journal
 from tests.golden.sessions import Heard, heard
+from tests.server.doubted import blinded
 
 
 def journalled(
@@ -132,6 +133,23 @@ def test_every_judgement_names_what_it_rests_on_or_holds_open(events: list[AnyEv
     for event in events:
         if isinstance(event, Judgement) and not isinstance(event, ReviewRaised):
             assert event.because
+
+
+@pytest.mark.parametrize("cut", [None, 12, 40], ids=["whole", "deal", "play"])
+def test_every_entry_has_its_time_and_a_judgement_none_before_what_it_rests_on(
+    cut: int | None,
+) -> None:
+    """With a card in doubt, and where the session ends in the middle of a round."""
+    _, events = journalled(list(blinded())[:cut])
+    assert cut is None or not any(isinstance(event, RoundClosed) for event in events)
+    assert any(isinstance(event, ReviewRaised) for event in events)
+    assert all(event.at is not None for event in events)
+    times = {event.seq: event.at or 0 for event in events}
+    for event in events:
+        if isinstance(event, ReviewRaised):
+            assert all(times[seq] <= (event.at or 0) for seq in event.review.evidence)
+        elif isinstance(event, Judgement):
+            assert all(times[seq] <= (event.at or 0) for seq in event.because)
 
 
 def test_a_report_that_comes_after_its_time_says_when() -> None:
