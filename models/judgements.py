@@ -3,6 +3,7 @@
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import AnyFact, AnyObservation, HandNo, Judgement, Spot
@@ -33,6 +34,9 @@ class Violation(msgspec.Struct, frozen=True):
     hand: HandNo | None
     clause: str
     detail: str
+    suspected: bool = False
+    """Whether a person must still decide an item of its round: it may not have happened. The
+    round's status alone sets it, see :class:`RoundResult`."""
 
 
 class OddCents(msgspec.Struct, frozen=True):
@@ -112,6 +116,23 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     net: Cents | None
     reviews: tuple[Review, ...] | msgspec.UnsetType = msgspec.UNSET
     """Present in ``replay``, where sensors may disagree; absent in ``settle``."""
+
+    def __post_init__(self) -> None:
+        """Mark the violations: those of a round under review are suspected, all others certain."""
+        under_review = self.status == "review"
+        if any(one.suspected != under_review for one in self.violations):
+            marked = tuple(replace(one, suspected=under_review) for one in self.violations)
+            msgspec.structs.force_setattr(self, "violations", marked)
+
+    @property
+    def mistakes(self) -> tuple[Violation, ...]:
+        """The certain violations: none while a person must still decide an item of the round."""
+        return tuple(one for one in self.violations if not one.suspected)
+
+    @property
+    def suspected(self) -> tuple[Violation, ...]:
+        """The violations that the decision of an item confirms or dismisses."""
+        return tuple(one for one in self.violations if one.suspected)
 
 
 class RoundSettled(Judgement, frozen=True, kw_only=True, tag="round_settled"):

@@ -77,6 +77,8 @@ class Violation(msgspec.Struct, frozen=True):
     hand: int | None
     clause: str
     detail: str
+    suspected: bool = False
+    """Whether a person must still decide an item of its round: it may not have happened."""
 
 
 class OddCents(msgspec.Struct, frozen=True):
@@ -179,6 +181,9 @@ class RoundRow(Row, frozen=True, kw_only=True):
     """The last event of the round so far."""
     net: int | None
     violations: int
+    """The number of certain mistakes."""
+    suspected: int
+    """The number of suspected mistakes."""
     reviews: int
     """The number of undecided items."""
     decided: int
@@ -199,13 +204,17 @@ class HandRow(Row, frozen=True, kw_only=True):
 
 
 class ViolationRow(Row, frozen=True, kw_only=True):
-    """One mistake. ``at`` and ``seq`` are those of the fact that shows it."""
+    """One mistake, or suspected mistake. ``at`` and ``seq`` are those of the fact that shows it."""
 
     code: str
     spot: int | None
     hand: int | None
     clause: str
     detail: str
+    suspected: bool
+    """Whether a person must still decide an item of its round: it may not have happened."""
+    question: str
+    """Whether it happened, as a question; amounts as in ``detail``."""
 
 
 class CardPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -301,6 +310,9 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """Hash of the last entry read, in hex; it stands for every entry before it."""
     rounds: int
     violations: int
+    """The number of certain mistakes."""
+    suspected: int
+    """The number of suspected mistakes."""
     reviews: int
     """The number of undecided items."""
     state: TableState
@@ -372,8 +384,13 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     """``closed`` only while nothing new was found after the closing."""
     severity: Severity
     codes: tuple[str, ...]
-    """The codes of its mistakes, without repeats."""
+    """The codes of its certain mistakes, without repeats."""
+    questions: tuple[str, ...]
+    """Its suspected mistakes as questions, without repeats and amounts."""
     violations: int
+    """The number of certain mistakes."""
+    suspected: int
+    """The number of suspected mistakes."""
     reviews: int
     """The number of undecided items."""
     decided: int

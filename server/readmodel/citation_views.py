@@ -23,6 +23,8 @@ class ViolationSources(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     spot: Spot | None
     hand: int | None
+    question: str
+    """Whether it happened, as the violation's row asks it."""
     breaks: CitedClause
     due: tuple[CitedClause, ...]
     """For a wrong payment, the clauses behind the amount due."""

@@ -27,7 +27,7 @@ from server.readmodel.views import (
 Kind: TypeAlias = Literal["rounds", "hands", "violations", "reviews", "payments", "ledger"]
 Form: TypeAlias = Literal["csv", "parquet"]
 Cell: TypeAlias = str | int | None
-Type: TypeAlias = Literal["text", "whole", "time"]
+Type: TypeAlias = Literal["text", "whole", "time", "flag"]
 
 _RECKONED: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet evaluate a text as a formula."""
@@ -64,6 +64,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("status", "text"),
         _plain("net", "whole"),
         _plain("violations", "whole"),
+        _plain("suspected", "whole"),
         _plain("reviews", "whole"),
         _plain("decided", "whole"),
         _of_result("rulebook", "text", lambda result: str(result.rulebook)),
@@ -90,6 +91,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("hand", "whole"),
         _plain("clause", "text"),
         _plain("detail", "text"),
+        _plain("suspected", "flag"),
     ),
     "reviews": (
         *_HEAD,
@@ -169,6 +171,8 @@ class CsvPieces:
 
 def _cell(column: Column, row: Row) -> Cell:
     value = column.value(row)
+    if column.type == "flag":
+        return "true" if value else "false"
     if column.type == "text" and isinstance(value, str) and value.startswith(_RECKONED):
         return f"'{value}"
     return value
@@ -192,7 +196,12 @@ class ParquetPieces:
     def __init__(self, columns: Sequence[Column]) -> None:
         from server.process.arrow import pa, pq  # noqa: PLC0415 - an option of the installation
 
-        types = {"text": pa.string(), "whole": pa.int64(), "time": pa.timestamp("ns", "UTC")}
+        types = {
+            "text": pa.string(),
+            "whole": pa.int64(),
+            "time": pa.timestamp("ns", "UTC"),
+            "flag": pa.bool_(),
+        }
         self._columns = columns
         self._arrow = pa
         self._schema = pa.schema([(one.name, types[one.type]) for one in self._columns])

@@ -17,6 +17,7 @@ from server.readmodel.index import Key, Sought
 from server.readmodel.rows import newest_first
 from server.readmodel.session import Session
 from server.readmodel.views import ReviewRow, RoundRow, ViolationRow
+from settlement.questions import question
 
 IncidentState: TypeAlias = Literal["open", "assigned", "closed"]
 Severity: TypeAlias = Literal["high", "medium", "low"]
@@ -69,8 +70,13 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     """``closed`` only while nothing new was found after the closing."""
     severity: Severity
     codes: tuple[str, ...]
-    """The codes of its mistakes, without repeats, as in ``formats``."""
+    """The codes of its certain mistakes, without repeats, as in ``formats``."""
+    questions: tuple[str, ...]
+    """Its suspected mistakes as questions, without repeats and amounts."""
     violations: int
+    """The number of certain mistakes."""
+    suspected: int
+    """The number of suspected mistakes."""
     reviews: int
     """The number of undecided items."""
     decided: int
@@ -129,13 +135,14 @@ async def incidents(
 
 def is_incident(row: RoundRow, case: Case) -> bool:
     """Return whether a round needs, or had, a person's attention."""
-    return bool(row.violations or row.reviews or row.decided or case.history)
+    return bool(known_of(row) or case.history)
 
 
 def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
     """Return a round's row in the queue."""
-    violations = () if row.result is None else row.result.violations
-    codes = tuple(dict.fromkeys(one.code for one in violations))
+    certain, suspected = (row.result.mistakes, row.result.suspected) if row.result else ((), ())
+    codes = tuple(dict.fromkeys(one.code for one in certain))
+    asked = (question(one.code, one.spot, one.hand) for one in suspected)
     return IncidentRow(
         id=incident_id(row.session, row.round),
         session=row.session,
@@ -145,7 +152,9 @@ def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
         state=_state(case, known_of(row)),
         severity=_severity(codes, row),
         codes=codes,
+        questions=tuple(dict.fromkeys(asked)),
         violations=row.violations,
+        suspected=row.suspected,
         reviews=row.reviews,
         decided=row.decided,
         by_hand=case.by_hand,
@@ -156,8 +165,8 @@ def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
 
 
 def known_of(row: RoundRow) -> int:
-    """Return the number of a round's mistakes and items."""
-    return row.violations + row.reviews + row.decided
+    """Return the number of a round's mistakes, suspected mistakes and items."""
+    return row.violations + row.suspected + row.reviews + row.decided
 
 
 def _state(case: Case, known: int) -> IncidentState:

@@ -32,6 +32,7 @@ from models.judgements import (
     Violation,
 )
 from server.readmodel.views import HandRow, ReviewRow, RoundRow, Row, ViolationRow
+from settlement.questions import question
 from stream.reading import UnknownEvent
 
 Hidden: TypeAlias = frozenset[Dealt]
@@ -159,7 +160,7 @@ def _hand_row(row: HandRow, hidden: Hidden) -> HandRow:
 
 
 def _violation_row(row: ViolationRow, _: Hidden) -> ViolationRow:
-    return replace(row, detail=WITHHELD)
+    return replace(row, detail=WITHHELD, question=question(row.code, row.spot, row.hand))
 
 
 def _review_row(row: ReviewRow, _: Hidden) -> ReviewRow:

@@ -39,6 +39,7 @@ from server.readmodel.views import (
     Row,
     ViolationRow,
 )
+from settlement.questions import question
 
 _SHOWN_ALL: Final[Hidden] = frozenset()
 
@@ -95,6 +96,8 @@ class RoundBook:
         self.payments, self.ledger = self._rows(PaymentRow), self._rows(LedgerRow)
         self.undecided = 0
         """The number of undecided items."""
+        self.suspected = 0
+        """The number of suspected mistakes among the violations."""
         self._in_hand: dict[int, _Round] = {}
         self._present: _Round | None = None
         self._stored: int | None = None
@@ -142,7 +145,7 @@ class RoundBook:
             self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
 
     def _is_noticed(self, row: RoundRow) -> bool:
-        found = row.violations or row.reviews or row.decided
+        found = row.violations or row.suspected or row.reviews or row.decided
         return bool(found) or self._is_worked_on(self._session, row.round)
 
     def counts(self) -> tuple[tuple[int, int], ...]:
@@ -150,10 +153,14 @@ class RoundBook:
         return tuple((rows.count, rows.made) for rows in self._every_rows())
 
     def go_on(
-        self, counts: tuple[tuple[int, int], ...], undecided: int, number: int | None
+        self,
+        counts: tuple[tuple[int, int], ...],
+        undecided: int,
+        suspected: int,
+        number: int | None,
     ) -> None:
         """Continue from stored data; ``number`` is the last round's."""
-        self.undecided = undecided
+        self.undecided, self.suspected = undecided, suspected
         for rows, (count, made) in zip(self._every_rows(), counts, strict=True):
             rows.go_on(count, made)
         self._present, self._stored = None, number
@@ -238,6 +245,7 @@ class RoundBook:
             last_seq=event.seq or 0,
             net=None,
             violations=0,
+            suspected=0,
             reviews=0,
             decided=0,
             result=None,
@@ -296,21 +304,24 @@ class RoundBook:
         self._mark(event, own)
         if own.row.result is not None:
             self._forget(own)
-        self._put(
-            own,
-            replace(
-                own.row,
-                status=result.status,
-                last_seq=max(own.row.last_seq, event.seq or 0),
-                net=result.net,
-                violations=len(result.violations),
-                result=result,
-            ),
-        )
+        self._take_result(own, result)
+        self._touch(own, event.seq)
         self._add_hands(event, result)
         self._add_violations(event, own, result)
         own.times.clear()
         self._answer(own, result)
+
+    def _take_result(self, own: _Round, result: RoundResult) -> None:
+        row = replace(
+            own.row,
+            status=result.status,
+            net=result.net,
+            violations=len(result.mistakes),
+            suspected=len(result.suspected),
+            result=result,
+        )
+        self.suspected += row.suspected - own.row.suspected
+        self._put(own, row)
 
     def _forget(self, own: _Round) -> None:
         """Drop a round's earlier results; the times of its mistakes stay known."""
@@ -364,6 +375,8 @@ class RoundBook:
                     hand=one.hand,
                     clause=one.clause,
                     detail=one.detail,
+                    suspected=one.suspected,
+                    question=question(one.code, one.spot, one.hand, one.detail),
                 )
             )
 
@@ -371,8 +384,9 @@ class RoundBook:
         own = self._own(event.round)
         if own is not None:
             self._mark(event, own)
-            status = own.row.status if own.row.status == "open" else "review"
-            self._put(own, replace(own.row, status=status, reviews=own.row.reviews + 1))
+            self._put(own, replace(own.row, reviews=own.row.reviews + 1))
+            if own.row.result is not None:
+                self._hold(own, own.row.result, event)
         row = ReviewRow(
             **self._head(event),
             round=event.round,
@@ -383,6 +397,15 @@ class RoundBook:
         )
         self.reviews.add(row)
         self.undecided += 1
+
+    def _hold(self, own: _Round, result: RoundResult, event: ReviewRaised) -> None:
+        """Add an item to a round that has settled: its mistakes become suspected."""
+        reviews = (*(result.reviews or ()), event.review)
+        status = result.status if event.settles_alike else "review"
+        self._take_result(own, replace(result, status=status, reviews=reviews))
+        if status == "review":
+            for placed in self.violations.of_round(event.round):
+                self.violations.change(placed.key, replace(placed.row, suspected=True))
 
     def _resolved(self, event: ReviewResolved) -> None:
         items = self.reviews.of_round(event.round)

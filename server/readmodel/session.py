@@ -40,6 +40,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     closed: tuple[int, int]
     ended: tuple[int, int]
     undecided: int
+    suspected: int
     round: int | None
     troubles: tuple[Trouble, ...]
     passed: tuple[PassedFault, ...]
@@ -149,6 +150,7 @@ class Session:
             closed=self._shoe.closed,
             ended=self._shoe.ended,
             undecided=self.rounds.undecided,
+            suspected=self.rounds.suspected,
             round=self.rounds.last,
             troubles=self._devices.troubles,
             passed=self._devices.passed,
@@ -165,7 +167,7 @@ class Session:
         self._devices, self.clock = DeviceStanding(kept.troubles, kept.passed), kept.clock
         self._phases.go_on(kept.phases)
         self.rounds.table = kept.table
-        self.rounds.go_on(kept.rows, kept.undecided, kept.round)
+        self.rounds.go_on(kept.rows, kept.undecided, kept.suspected, kept.round)
 
     # --- reading --------------------------------------------------------------------------
 
@@ -238,7 +240,8 @@ class Session:
             last_seq=self.place.seq,
             head=self.place.head.hex(),
             rounds=len(self.rounds.rounds),
-            violations=len(self.rounds.violations),
+            violations=len(self.rounds.violations) - self.rounds.suspected,
+            suspected=self.rounds.suspected,
             reviews=self.rounds.undecided,
             state="unreadable" if self.fault is not None else self._state(),
             phase=self.phase,

@@ -37,6 +37,9 @@ class RoundRow(Row, frozen=True, kw_only=True):
     """The last event of the round so far."""
     net: int | None
     violations: int
+    """The number of certain mistakes."""
+    suspected: int
+    """The number of suspected mistakes: deciding the round's items confirms or dismisses them."""
     reviews: int
     """The number of undecided items."""
     decided: int
@@ -57,13 +60,17 @@ class HandRow(Row, frozen=True, kw_only=True):
 
 
 class ViolationRow(Row, frozen=True, kw_only=True):
-    """One mistake. ``at`` and ``seq`` are those of the fact that shows it."""
+    """One mistake, or suspected mistake. ``at`` and ``seq`` are those of the fact that shows it."""
 
     code: str
     spot: Spot | None
     hand: int | None
     clause: str
     detail: str
+    suspected: bool
+    """Whether a person must still decide an item of its round: it may not have happened."""
+    question: str
+    """Whether it happened, as a question; amounts as in ``detail``."""
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +146,9 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """Hash of the last entry read, in hex; it covers every entry before it."""
     rounds: int
     violations: int
+    """The number of certain mistakes."""
+    suspected: int
+    """The number of suspected mistakes."""
     reviews: int
     """The number of undecided items."""
     state: TableState

@@ -69,7 +69,10 @@ class SessionMeters:
         gauge = partial(Gauge, labelnames=("session",), registry=registry)
         self.last_seq = gauge("pitwatch_session_last_seq", "Last event.")
         self.open_reviews = gauge("pitwatch_session_reviews", "Review items raised.")
-        self.violations = gauge("pitwatch_session_violations", "Mistakes.")
+        self.violations = gauge("pitwatch_session_violations", "Certain mistakes.")
+        self.suspected = gauge(
+            "pitwatch_session_suspected", "Suspected mistakes, which a person decides."
+        )
         self.faults = gauge(
             "pitwatch_session_faults", "Devices at fault, and an unreadable journal."
         )

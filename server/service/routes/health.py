@@ -54,6 +54,7 @@ async def metrics(request: Request) -> Response:
         sessions.last_seq.labels(view.session).set(view.last_seq)
         sessions.open_reviews.labels(view.session).set(view.reviews)
         sessions.violations.labels(view.session).set(view.violations)
+        sessions.suspected.labels(view.session).set(view.suspected)
         at_fault = () if view.presence == "recorded" else view.troubles
         sessions.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
         session = floor.session(view.session)

@@ -190,7 +190,7 @@ async def violations(
     wanted: Wanted,
     code: Annotated[str | None, Query(description="As `formats` lists them.")] = None,
 ) -> Response:
-    """List mistakes, the newest first."""
+    """List mistakes and suspected mistakes, the newest first."""
     return await page(request, who, ViolationRow, wanted, spot=wanted.spot, code=code)
 
 

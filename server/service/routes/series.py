@@ -156,6 +156,8 @@ async def violations(
 ) -> Response:
     """Count mistakes by code, and as `of` the settled rounds; by the house's shifts on request.
 
+    Suspected mistakes are left out until a person decides.
+
     Pitwatch does not know who deals; a shift is a time of the day. `piece_ns` of an answer by shift
     is the mean length of a shift.
     """
@@ -164,7 +166,7 @@ async def violations(
     piece = _begins(house.shift_of) if by_shift else _pieces(request, span)
     async for row, result in rounds.each():
         settled[piece(row.at)] += 1
-        found.update((one.code, piece(row.at)) for one in result.violations)
+        found.update((one.code, piece(row.at)) for one in result.mistakes)
     of = {key: settled[key[1]] for key in found}
     taken = DAY_NS // len(house.shifts) if by_shift else span.piece_ns
     units = ("mistakes", "rounds")

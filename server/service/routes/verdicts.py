@@ -44,6 +44,7 @@ def _sources(row: ViolationRow, result: RoundResult | None, book: Book | None) -
         code=row.code,
         spot=row.spot,
         hand=row.hand,
+        question=row.question,
         breaks=_cited(row.clause, book, row.code, row.detail),
         due=tuple(_cited(clause, book) for clause in due),
         settled_by=after,

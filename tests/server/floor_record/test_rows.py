@@ -38,7 +38,7 @@ def row_of(kind: type[Row], session: str, number: int, text: str) -> Row:
         return PaymentRow(**head, spot=1, hand=0, kind="main", amount=len(text))
     return RoundRow(
         **head, status="open", closed_at=None, last_seq=len(text), net=None, violations=0,
-        reviews=0, decided=0, result=None,
+        suspected=0, reviews=0, decided=0, result=None,
     )  # fmt: skip
 
 

@@ -89,6 +89,8 @@ def mistake(code: str, seq: int, at_s: int, hand: int = 0) -> ViolationRow:
         hand=hand,
         clause="payment.due",
         detail="",
+        suspected=False,
+        question="",
     )
 
 
