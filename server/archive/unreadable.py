@@ -30,12 +30,15 @@ def unreadable(name: str, fault: OSError) -> OperatorError:
     )
 
 
-def without_parquet(where: str) -> OperatorError:
-    """Return the error of a command that needs Parquet where its library is missing."""
+def without_parquet(where: str, instead: str = "") -> OperatorError:
+    """Return the error of a command that needs Parquet where its library is missing.
+
+    ``instead`` is another way out, such as ``, or name a .csv file``.
+    """
     return OperatorError(
         "pyarrow is not installed, which reads and writes Parquet",
         where=where,
-        way_out="Install it: pip install 'pitwatch[parquet]'",
+        way_out=f"Install it: pip install 'pitwatch[parquet]'{instead}",
     )
 
 

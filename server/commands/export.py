@@ -10,6 +10,7 @@ import msgspec
 
 from models.errors import OperatorError
 from models.house import House
+from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.atomic_file import check_place, whole_file
 from server.process.terminal import screen
@@ -70,11 +71,7 @@ def _table(kind: Kind, out: Path, place: Place) -> Pieces:
     try:
         return pieces(kind, form, place)
     except ImportError as fault:
-        raise OperatorError(
-            "Parquet files need pyarrow, which is not installed",
-            where=str(out),
-            way_out="pip install pitwatch[parquet], or name a .csv file",
-        ) from fault
+        raise without_parquet(str(out), ", or name a .csv file") from fault
 
 
 def _read(journal: Path, index: Index) -> None:

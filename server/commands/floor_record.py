@@ -8,6 +8,7 @@ from pathlib import Path
 
 from models.errors import InstallerError, OperatorError
 from models.house import House
+from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.exit_status import Exit
 from server.process.signals import stop_signals
@@ -148,8 +149,10 @@ def start_epoch(url: str, table: str, journal: str, reason: str) -> None:
 
 def retire(url: str, day: str, history: Path) -> None:
     """Drop a day from the floor; raises as ``retire_day`` does."""
-    from server.floor_record.retention import retire_day  # noqa: PLC0415 - pyarrow is an extra
-
+    try:
+        from server.floor_record.retention import retire_day  # noqa: PLC0415 - pyarrow is an extra
+    except ImportError as fault:
+        raise without_parquet("pitwatch floor retire") from fault
     with FloorDatabase.connected(url) as floor:
         manifest = retire_day(floor, day_from(day), history)
     journals = counted(len(manifest.parts), "journal")

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Final, Literal, TypeAlias
 
 from models.house import House
@@ -258,6 +259,11 @@ _FORMS: Final[Mapping[Form, type[CsvPieces] | type[ParquetPieces]]] = {
     "csv": CsvPieces,
     "parquet": ParquetPieces,
 }
+
+
+def forms() -> tuple[Form, ...]:
+    """Return the formats that this installation can write."""
+    return tuple(form for form in _FORMS if form != "parquet" or find_spec("pyarrow") is not None)
 
 
 def pieces(kind: Kind, form: Form, place: Place) -> Pieces:

@@ -234,6 +234,8 @@ class HouseView(msgspec.Struct, frozen=True, kw_only=True):
     """Local times of the day."""
     others: dict[str, CurrencyView]
     """The currency of each table that differs from the house's."""
+    exports: tuple[str, ...]
+    """The formats of exported lists: ``parquet`` only where pyarrow is installed."""
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -154,6 +155,18 @@ def test_a_decision_is_shown_as_what_was_done_and_is_no_signature(
         officer.go("table/BJ-08")
         expect(officer.page.get_by_text("Jan 1, 2026").first).to_be_visible()
         expect(officer.page.get_by_text(re.compile(r"\d s ago"))).to_have_count(0)
+
+
+def test_an_export_that_the_service_cannot_write_is_not_offered(
+    officer: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = officer.page.get_by_role("button", name=".parquet")
+    officer.go("rounds")
+    expect(parquet).to_have_count(2)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    officer.page.reload()
+    expect(officer.page.get_by_role("button", name="ledger .csv")).to_be_visible()
+    expect(parquet).to_have_count(0)
 
 
 @pytest.mark.parametrize("path", ["table/BJ-08", "incidents"])

@@ -1,10 +1,10 @@
-// How the house writes times and amounts: its zone, locale and currency, from the service.
+// How the house writes times and amounts, and what it exports, from the service.
 // Nothing here or elsewhere asks for the browser's own zone.
 
 import { ask } from "./api.js";
 
 /** @type {HouseFormats} */
-const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {} };
+const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {}, exports: ["csv"] };
 
 let house = DEFAULT;
 let formats = made(house);
@@ -19,6 +19,9 @@ export const loadHouse = async () => setHouse(await ask("/api/house"));
 
 export const houseZone = () => house.zone;
 export const houseShifts = () => house.shifts;
+
+/** The formats of exported lists: Parquet only where the service can write it. */
+export const houseExports = () => house.exports;
 
 /** The currency of a table: { code, decimals }; without one, the house's. */
 export const currencyOf = (/** @type {string | null} */ table) => house.others[table ?? ""] ?? house.currency;

@@ -2,7 +2,7 @@
 
 import { ask, download, query } from "./api.js";
 import { h, put } from "./dom.js";
-import { houseZone } from "./house.js";
+import { houseExports, houseZone } from "./house.js";
 import { clock, day, signed, tone } from "./words.js";
 
 const STATUSES = ["", "open", "final", "pending", "review"];
@@ -41,7 +41,8 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
 function takeOuts(/** @type {May} */ may, /** @type {Answer} */ asked) {
   const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
   const link = (/** @type {string} */ kind, /** @type {string} */ form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind} .${form}`);
-  return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")), link("rounds", "parquet"), link("hands", "parquet"));
+  return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")),
+    houseExports().includes("parquet") && [link("rounds", "parquet"), link("hands", "parquet")]);
 }
 
 const filters = (/** @type {string[]} */ tables, /** @type {Answer} */ asked, /** @type {(changed: Answer) => unknown} */ again) =>

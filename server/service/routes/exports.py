@@ -85,7 +85,8 @@ async def export(
     try:
         table = pieces(kind, form, Place(house_of(request), own))
     except ImportError:
-        raise Problem(501, "Parquet needs pyarrow; request csv, or install it") from None
+        way_out = "request csv, or install it: pip install 'pitwatch[parquet]'"
+        raise Problem(501, f"Parquet needs pyarrow, which is not installed; {way_out}") from None
     name = file_name(f"{wanted.session or wanted.table or 'all'}-{kind}.{form}")
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',

@@ -1,10 +1,11 @@
-"""The house: zone, locale and currency for pages."""
+"""The house: what pages need to write times and amounts, and to offer exports."""
 
 import asyncio
 
 from fastapi import APIRouter, Request, Response
 
 from models.house import decimals
+from server.readmodel.exports import forms
 from server.readmodel.views import CurrencyView, HouseView
 from server.service.access.people import Right
 from server.service.request.answers import give
@@ -17,7 +18,7 @@ router = APIRouter()
 
 @router.get("/api/house", **guarded(Right.SEE_TABLES, HouseView, action=None))
 async def house(request: Request, who: Who) -> Response:
-    """Return the zone, locale and currency of a page's times and amounts."""
+    """Return the zone, locale and currency of a page's times and amounts, and the exports."""
     found = house_of(request)
     recordings = services_of(request).video.recordings
     own = await asyncio.to_thread(recordings.currencies)
@@ -32,6 +33,7 @@ async def house(request: Request, who: Who) -> Response:
                 for table, code in own.items()
                 if code != found.currency and who.sees(table)
             },
+            exports=forms(),
         )
     )
 

@@ -177,6 +177,7 @@ interface HouseFormats {
   currency: Currency;
   shifts: string[];
   others: Record<string, Currency>;
+  exports: string[];
 }
 
 /** Who is signed in. */

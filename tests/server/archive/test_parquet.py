@@ -1,8 +1,6 @@
 """What ``--out`` writes, read back by programs that are not ours."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -103,17 +101,6 @@ def test_nothing_is_left_where_the_run_is_refused(archive: Path, tmp_path: Path)
     assert run([*SETTLE, str(archive), "--out", str(out)]) == 2
     assert run([*SETTLE, str(archive), "--out", str(tmp_path / "no" / "where.parquet")]) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"bad.jsonl", "november", "out"}
-
-
-def test_without_pyarrow_the_way_out_is_named(archive: Path, tmp_path: Path) -> None:
-    hidden = "import sys; sys.modules['pyarrow'] = None; from server.cli.app import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", hidden, *SETTLE, str(archive), "--out", str(tmp_path / "out")],
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert b"pip install 'pitwatch[parquet]'" in done.stderr
 
 
 UNREAD = """

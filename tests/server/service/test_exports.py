@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -164,3 +165,15 @@ def test_the_command_exports_journals_at_rest(
     missing = str(tmp_path / "x.parquet")
     assert run(["export", *journals, "--what", "all", "--out", missing]) == Exit.REFUSED
     assert "Choose one of rounds" in capsys.readouterr().err
+
+
+def test_only_what_can_be_written_is_offered(
+    at_work: House, officer: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert at_work.get(officer, "/api/house")["exports"] == ["csv", "parquet"]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "server.process.arrow")
+    assert at_work.get(officer, "/api/house")["exports"] == ["csv"]
+    refused = officer.get("/api/exports/rounds.parquet")
+    assert refused.status_code == 501
+    assert "pip install 'pitwatch[parquet]'" in refused.json()["detail"]
