@@ -69,7 +69,8 @@ def run_replay(
 def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, Stopwatch]:
     """Replay a session and write the requested files.
 
-    It prints and writes nothing before the whole session is played.
+    It prints and writes nothing before the whole session is played. Its entries have the numbers
+    that they have in a kept journal and in the console.
 
     Raises:
         PitwatchError: the session is not sound, or a file cannot be written.
@@ -78,9 +79,8 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
         check_place(place, force=outputs.force)
     stopwatch = Stopwatch(elapsed_ns)
     with new_journal(outputs.journal) as journal, progress_bar("replaying") as progress:
-        stating = None if outputs.journal is None else program_stated
         replayed = replay(
-            options, journal, Reader.load, stopwatch, progress=progress, stating=stating
+            options, journal, Reader.load, stopwatch, progress=progress, stating=program_stated
         )
     if outputs.facts:
         write_whole(outputs.facts, facts_of(replayed))
