@@ -99,6 +99,9 @@ def touched(state: State, noted: Noted) -> None:
 def checked(state: State, noted: Noted) -> None:
     """Apply the dealer's check of the hole card."""
     look: HoleCardChecked = noted.fact
-    state.round.looked = True
-    state.round.look_seq = noted.seq
-    state.round.saw_blackjack = look.blackjack
+    round_ = state.round
+    if round_.looked and round_.saw_blackjack != look.blackjack:
+        round_.looks_differ = True
+    round_.looked = True
+    round_.look_seq = noted.seq
+    round_.saw_blackjack = look.blackjack

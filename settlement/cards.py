@@ -176,9 +176,6 @@ def _any_unfinished(round_: Round, index: int, rules: HouseRules) -> bool:
 
 def exposed(state: State, noted: Noted) -> None:
     """Apply a card that is turned up or becomes known."""
-    if noted.turned == FOREIGN:
-        detail = f"{card_named(noted.read)} turned up; that is not the card that was dealt there"
-        state.find("foreign_card", noted.seq, detail, noted.spot or None)
     if noted.spot == DEALER and _turns_hole(state.round, noted):
         if _too_early(state.round, noted.index, state.rules):
             detail = "the hole card was turned while players had still to act"
@@ -195,7 +192,7 @@ def _turns_hole(round_: Round, noted: Noted) -> bool:
 
 def _too_early(round_: Round, index: int, rules: HouseRules) -> bool:
     """Return whether players still act and the house's dealer draws only after them."""
-    if round_.hole_shown_seq or round_.saw_blackjack:
+    if round_.hole_shown_seq or round_.saw_blackjack or round_.looks_differ:
         return False
     last = max(
         [

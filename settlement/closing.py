@@ -16,7 +16,8 @@ from models.money import Cents
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
-from settlement.hands import UNKNOWN, Counted, named
+from settlement.facts import CARD_EXPOSED, FOREIGN, card_named
+from settlement.hands import Counted, named
 from settlement.houserules import HouseRules
 from settlement.payments import compare, out_of_order, paid_late
 from settlement.play import owed_card, turn_over
@@ -57,6 +58,8 @@ def close(state: State) -> Closed:
     spots = tuple([_spot(lying, spot) for spot in round_.spots if _counts(spot)])
     played.outcome = _outcome(played, lying.ways, spots)
     _judge_the_end(state, played)
+    if round_.disputes and not _hangs_on_a_card(spots):
+        _foreign_cards(state)
     found = state.found.copy()
     _judge_payments(state, over=round_.players_done())
     result = _result(state, played, spots)
@@ -84,9 +87,12 @@ def _outcome(played: Played, ways: list[Way], spots: tuple[SpotResult, ...]) -> 
     """Return how the dealer's hand ended; unknown only where a result depends on it."""
     for way in ways:
         if way.played.outcome != ways[0].played.outcome:
-            decides = any(hand.outcome == "unknown" for spot in spots for hand in spot.hands)
-            return "unknown" if decides else played.outcome
+            return "unknown" if _hangs_on_a_card(spots) else played.outcome
     return ways[0].played.outcome
+
+
+def _hangs_on_a_card(spots: tuple[SpotResult, ...]) -> bool:
+    return any(hand.outcome == "unknown" for spot in spots for hand in spot.hands)
 
 
 def _counts(spot: Spot) -> bool:
@@ -217,11 +223,25 @@ def _late_surrender(state: State, spot: Spot) -> None:
         return
     for hand in spot.hands:
         seq = hand.surrendered_seq
-        cleared = round_.looked and not round_.saw_blackjack and round_.look_seq < seq
+        cleared = round_.looks_differ or (
+            round_.looked and not round_.saw_blackjack and round_.look_seq < seq
+        )
         if seq and not hand.surrender_faulted and not cleared:
             detail = "surrender accepted though the dealer had blackjack; it does not stand "
             detail += "and the whole wager is lost"
             state.find("surrender_vs_dealer_blackjack", seq, detail, spot.number, hand.number)
+
+
+def _foreign_cards(state: State) -> None:
+    """Find each card turned up that none dealt there can be.
+
+    Where money hangs on which of the two facts is wrong, the hand is left open instead.
+    """
+    for noted in state.round.record:
+        if noted.kind == CARD_EXPOSED and noted.turned == FOREIGN:
+            shown = card_named(noted.read)
+            detail = f"{shown} turned up; that is not the card that was dealt there"
+            state.find("foreign_card", noted.seq, detail, noted.spot or None)
 
 
 def _look_misread(state: State) -> None:
@@ -229,7 +249,7 @@ def _look_misread(state: State) -> None:
     round_ = state.round
     dealt = Counted()
     for card in round_.dealer[:2]:
-        dealt.add(card.card if card.read == UNKNOWN else card.read)
+        dealt.add(card.card)
     if not (round_.looked and len(dealt.cards) == 2 and dealt.known()):
         return
     if dealt.natural() != round_.saw_blackjack:

@@ -133,7 +133,7 @@ _HAND_IS_OVER: Final = (
 def _outcome(counted: Counted, alive: Alive, rules: HouseRules, round_: Round) -> DealerOutcome:
     if len(counted.cards) < 2:
         return "short" if alive.maybe else "no_draw"
-    if counted.natural() or (round_.saw_blackjack and not two_known(counted)):
+    if counted.natural() or (round_.looked_at_blackjack() and not two_known(counted)):
         return "blackjack"
     if not counted.known():
         return "unknown" if alive.maybe else "no_draw"

@@ -4,16 +4,17 @@ Each possibility for the unread cards is played like known cards: a player's han
 round again with them, the dealer's by playing it out.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from models.cards import Card
 from models.judgements import Possible
 from settlement.dealer import Alive, Played, play
-from settlement.hands import UNKNOWN, Counted, face_of, points_of
+from settlement.hands import FACES, UNKNOWN, Counted, face_of, points_of
 from settlement.judge import judge
-from settlement.reading import take
+from settlement.reading import read_through, take
 from settlement.settling import Due
-from settlement.state import Hand, Noted, Spot, State
+from settlement.state import Hand, Noted, Round, Spot, State
 
 _VALUES: Final = tuple(face_of(Card(f"{rank}?")) for rank in "A23456789T")
 """One card of each value, by its index."""
@@ -54,18 +55,23 @@ class Stock:
 
     def holds(self, values: list[int]) -> bool:
         """Return whether the shoe may hold all these cards together."""
-        return all(values.count(value) <= self._left[points_of(value)] for value in values)
+        return all(_alike(values, value) <= self._left[points_of(value)] for value in values)
 
     def after(self, values: list[int]) -> tuple[int, ...]:
         """Return all effects of these cards on the possible values of the other unread ones."""
         rest, left = self._many - len(values), self._left
         return tuple(
             [
-                min(left[points_of(value)] - values.count(value), rest)
+                min(left[points_of(value)] - _alike(values, value), rest)
                 for value in _VALUES
                 if left[points_of(value)] < self._many
             ]
         )
+
+
+def _alike(values: list[int], value: int) -> int:
+    """Return how many of the cards count as much as one of them."""
+    return len([other for other in values if points_of(other) == points_of(value)])
 
 
 class Filled:
@@ -127,18 +133,19 @@ class Doubts:
 
         A single card appears in each condition, so each of its values is kept.
         """
-        alone = len(self._unread(spot, hand)) == 1
+        unread = [self._state.round.record[place] for place in self._unread(spot, hand)]
+        alone = len(unread) == 1
         more: dict[tuple[int, ...], Filled] = {}
         for one in each:
-            for value in _VALUES:
+            for value in _faces(unread[len(one.values)]):
                 if self._left < 0:
                     return []
                 values = [*one.values, value]
-                if not self.stock().holds(values):
+                if not (self.stock().holds(values) and _each_once(unread, values)):
                     continue
                 filled = self._judged_with(spot, hand, values)
                 key = (value,) if alone else _stands(filled.hand) + self.stock().after(values)
-                more.setdefault(key, filled)
+                more.setdefault(key + _chosen(unread, values), filled)
         return list(more.values())
 
     def _judged_with(self, spot: Spot, hand: Hand, values: list[int]) -> Filled:
@@ -150,15 +157,37 @@ class Doubts:
         for noted in record:
             copy = Noted()
             copy.repeat(noted, noted.seq)
-            if noted.index in places[: len(values)]:
-                copy.read = copy.card = values[places.index(noted.index)]
             take(again.round, copy)
+        read_through(again.round)
+        for place, value in zip(places, values, strict=False):
+            again.round.record[place].card = value
         for noted in again.round.record:
             judge(again, noted)
         hands = again.round.spot(spot.number).hands
         if hand.number >= len(hands):
             return Filled(hand, values, comes_about=False)
         return Filled(hands[hand.number], values)
+
+
+def _faces(card: Noted) -> tuple[int, ...]:
+    """Return the faces that an unread card, or one in dispute, may have."""
+    return card.between or _VALUES
+
+
+def _each_once(cards: Sequence[Noted], values: list[int]) -> bool:
+    """Return whether no face that was stated of one card is taken for two of a hand's."""
+    taken = [
+        (card.spot, card.hand, value)
+        for card, value in zip(cards, values, strict=False)
+        if card.between and value != card.between[0]
+    ]
+    return len(taken) == len(set(taken))
+
+
+def _chosen(cards: Sequence[Noted], values: list[int]) -> tuple[int, ...]:
+    """Return the faces assumed for the cards in dispute."""
+    pairs = zip(cards, values, strict=False)
+    return tuple([value for card, value in pairs if card.between])
 
 
 class Way:
@@ -200,25 +229,31 @@ def _stands(hand: Hand) -> tuple[int, ...]:
 def dealers(state: State, dealt: list[int], alive: Alive, stock: Stock) -> list[Way]:
     """Return every possible dealer's hand, without those that the hole card check excluded."""
     round_, rules = state.round, state.rules
-    alone = dealt.count(UNKNOWN) == 1
+    unread = [card for card in round_.dealer if card.card == UNKNOWN]
     each: dict[tuple[int, ...], list[int]] = {(): []}
     for place, face in enumerate(dealt[:_MOST_CARDS]):
         if face == UNKNOWN:
             more: dict[tuple[int, ...], list[int]] = {}
             for values in each.values():
-                for value in _VALUES:
+                for value in _faces(unread[len(values)]):
                     longer = [*values, value]
-                    if not stock.holds(longer):
+                    if not (stock.holds(longer) and _each_once(unread, longer)):
                         continue
                     played = play(_put(dealt[: place + 1], longer), alive, rules, round_)
-                    key = (value,) if alone else _lies(played) + stock.after(longer)
-                    more.setdefault(key, longer)
+                    key = (value,) if len(unread) == 1 else _lies(played) + stock.after(longer)
+                    more.setdefault(key + _chosen(unread, longer), longer)
             each = more
     ways = [_way(dealt, values, alive, state) for values in each.values()]
-    if not round_.looked or UNKNOWN not in dealt[:2]:
+    if not round_.looked or round_.looks_differ or not _look_tells(round_):
         return ways
     seen = [way for way in ways if way.played.blackjack() == round_.saw_blackjack]
     return seen or ways
+
+
+def _look_tells(round_: Round) -> bool:
+    """Return whether the check of the hole card is all that is known of the first two cards."""
+    first = round_.dealer[:2]
+    return any(card.card == UNKNOWN and not card.between for card in first)
 
 
 def _way(dealt: list[int], values: list[int], alive: Alive, state: State) -> Way:
@@ -243,6 +278,9 @@ def _describe(whose: str, values: list[int], made: Counted) -> str:
     if not values:
         return ""
     if len(values) == 1:
+        face = FACES[values[0]]
+        if face is not None and face.suited:
+            return f"{whose} card is {face}"
         return f"{whose} unknown card is {_name(values[0])}"
     if made.natural():
         return f"{whose} cards make a blackjack"

@@ -20,7 +20,7 @@ from settlement.facts import (
 from settlement.houserules import HouseRules
 from settlement.judge import judge
 from settlement.phases import RoundPhases
-from settlement.reading import take
+from settlement.reading import read_through, take
 from settlement.state import Noted, Round, State
 
 _OPENS: Final = (ROUND_OPENED, WAGER_PLACED, CARD_DEALT, PAYMENT_MADE)
@@ -153,6 +153,7 @@ class Engine:
 
     def _close(self) -> tuple[RoundResult, ...]:
         state = self._state
+        read_through(state.round)
         for noted in state.round.record:
             judge(state, noted)
         last = self._last = close(state)

@@ -73,7 +73,10 @@ OPEN: Final = 0
 HOLE: Final = 1
 """The dealer's face-down card turned up."""
 FOREIGN: Final = 2
-"""An exposed card that is not the one dealt there."""
+"""An exposed card whose face is that of no card dealt there."""
+
+UNDISPUTED: Final[tuple[int, ...]] = ()
+"""The faces of a card on which no two facts contradict each other."""
 
 
 class ReadFact:
@@ -106,6 +109,8 @@ class ReadFact:
         """The card's index, as this fact states it."""
         self.card = UNKNOWN
         """The card's index, as far as the whole record reveals it."""
+        self.between = UNDISPUTED
+        """The faces that facts of the record give the card, where they contradict each other."""
         self.down = False
         """Whether it was dealt face down."""
         self.lies_down = False
@@ -124,6 +129,7 @@ class ReadFact:
         self.amount = read.amount
         self.manner = read.manner
         self.read = self.card = read.read
+        self.between = UNDISPUTED
         self.down = self.lies_down = read.down
         self.turned = OPEN
 

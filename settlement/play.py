@@ -107,7 +107,7 @@ def spot_unfinished(spot: Spot, index: int, rules: HouseRules) -> bool:
 
 def turn_over(round_: Round, spot: Spot, hand: Hand) -> bool:
     """Return whether the record shows that the hand's turn is over: play went on elsewhere."""
-    if round_.players_done() or round_.saw_blackjack or round_.turn_of > spot.number:
+    if round_.players_done() or round_.looked_at_blackjack() or round_.turn_of > spot.number:
         return True
     return spot.last_turn > hand.script.last_turn
 

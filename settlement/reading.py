@@ -6,9 +6,11 @@ from settlement.facts import (
     CARD_DEALT,
     CARD_EXPOSED,
     DEALER,
+    FOREIGN,
     PLAYER_ACTED,
     WAGER_PLACED,
 )
+from settlement.script import Dispute, dispute
 from settlement.state import MOST_HANDS, Noted, Round, Spot
 
 _DEALT_IN: Final = 2
@@ -28,7 +30,25 @@ def take(round_: Round, noted: Noted) -> None:
     elif noted.kind == WAGER_PLACED and noted.what == "double":
         _turn(noted.at, noted)
     elif noted.kind == CARD_EXPOSED:
-        noted.at.script(noted.hand).turn_up(noted, round_.record)
+        _turned_up(round_, noted)
+
+
+def _turned_up(round_: Round, noted: Noted) -> None:
+    script = noted.at.script(noted.hand)
+    script.turn_up(noted, round_.record)
+    if noted.turned == FOREIGN:
+        round_.disputes.append(Dispute(noted.read, script.disputed()))
+
+
+def read_through(round_: Round) -> None:
+    """Leave open, once all facts are taken, each card to which two of them give unlike faces."""
+    if not round_.disputes:
+        return
+    shown = [noted for noted in round_.record if noted.kind == CARD_EXPOSED]
+    doubted = [(one.face, one.doubted(shown)) for one in round_.disputes]
+    for face, cards in doubted:
+        for card in cards:
+            dispute(card, face)
 
 
 def _dealt(round_: Round, spot: Spot, noted: Noted) -> None:

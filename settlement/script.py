@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from models.cards import Card
-from settlement.facts import FOREIGN, HOLE, OPEN, ReadFact
+from settlement.facts import FOREIGN, HOLE, OPEN, UNDISPUTED, ReadFact
 from settlement.hands import FACES, UNKNOWN
 
 
@@ -32,12 +32,12 @@ _LESS_KNOWN: Final = tuple(
 
 
 def _adds_to(known: int, seen: int) -> bool:
-    """Return whether the card seen adds to the known one, or contradicts it."""
+    """Return whether the card seen, which may be the known one, says more of it."""
     if seen in (UNKNOWN, known):
         return False
-    card, shown = FACES[known], FACES[seen]
+    shown = FACES[seen]
     assert shown is not None, "an unknown card says nothing"
-    return card is None or card.rank != shown.rank or shown.suited
+    return known == UNKNOWN or shown.suited
 
 
 class Script:
@@ -109,16 +109,53 @@ class Script:
         _turn(shown, card)
         self._places.add(card)
 
+    def disputed(self) -> list[ReadFact]:
+        """Return the cards of which a fact may speak that gives a face that none of them has.
+
+        It is one that lies face down, else one that was turned up before, else any.
+        """
+        down = [card for card in self._lying if card.lies_down]
+        turned = [card for card in self._lying if card.down or card.read == UNKNOWN]
+        if down and self._places is not None:
+            self._places.remove(down[0])
+            down[0].lies_down = False
+            self._places.add(down[0])
+        return down or turned or self._lying.copy()
+
+
+class Dispute:
+    """A face that no card of its hand has, and the cards of which it may have been stated."""
+
+    def __init__(self, face: int, cards: list[ReadFact]) -> None:
+        self.face = face
+        self.cards = cards
+
+    def doubted(self, shown: Sequence[ReadFact]) -> list[ReadFact]:
+        """Return the cards that it leaves in doubt.
+
+        Args:
+            shown: every card turned up in the round. It clears a card that shows it as dealt.
+        """
+        faces = [other.read for other in shown if other.turned != FOREIGN]
+        doubted = [card for card in self.cards if card.read == UNKNOWN or card.read not in faces]
+        return doubted or self.cards
+
+
+def dispute(card: ReadFact, face: int) -> None:
+    """Leave open whether a card has the face that it had so far, or another one."""
+    if card.between is UNDISPUTED:
+        card.between = (card.card,)
+        card.card = UNKNOWN
+    if not any(other in _ALIKE[face] for other in card.between):
+        card.between = (*card.between, face)
+
 
 def _turn(shown: ReadFact, card: ReadFact) -> None:
     """Turn a card up; its face then holds from the start of the round."""
-    known, seen = card.card, shown.read
     shown.turned = HOLE if card.lies_down else OPEN
     card.lies_down = False
-    if _adds_to(known, seen):
-        card.card = seen
-        if known not in _ALIKE[seen]:
-            shown.turned = FOREIGN
+    if _adds_to(card.card, shown.read):
+        card.card = shown.read
 
 
 class _Places:
@@ -147,9 +184,7 @@ class _Places:
         alike = _first(self._down, _ALIKE[seen])
         if alike < 0:  # a card that lies open is shown because it was not wholly read
             alike = _first(self._up, _LESS_KNOWN[seen])
-        if alike < 0:
-            alike = _first(self._up, (seen,))
-        return _first(self._down, _ALIKE[UNKNOWN]) if alike < 0 else alike
+        return _first(self._up, (seen,)) if alike < 0 else alike
 
 
 def _first(places: dict[int, list[int]], faces: tuple[int, ...]) -> int:

@@ -46,7 +46,8 @@ def boxed(state: State, noted: Noted) -> None:
 def card_out(state: State, noted: Noted) -> bool:
     """Count a dealt card; return whether it was just found boxed and must not be used.
 
-    A card in doubt between the sensors has left the shoe, but its face proves nothing.
+    A card in doubt between the sensors, or between facts, has left the shoe, but its face proves
+    nothing.
     """
     shoe = state.table.shoe
     left = noted.read if _suited(noted.read) else noted.card
@@ -58,7 +59,7 @@ def card_out(state: State, noted: Noted) -> bool:
         return True
     shoe.boxed_last = NOT_BOXED
     dealt: CardDealt = noted.fact
-    certain = dealt.probability is None
+    certain = dealt.probability is None and not noted.between
     _counted(state, left if certain else UNKNOWN, noted.seq, noted.spot or None)
     return False
 

@@ -13,7 +13,7 @@ from settlement.facts import DEALER, ReadFact
 from settlement.hands import FACES, UNKNOWN, Counted, face_of
 from settlement.houserules import HouseRules
 from settlement.phases import WITH_HOLE_CARD, WITHOUT_HOLE_CARD, RoundPhases
-from settlement.script import Script
+from settlement.script import Dispute, Script
 
 MOST_HANDS: Final = 16
 """Hands. A spot's hands are numbered up to 15; a further split leaves the cards in one hand."""
@@ -224,6 +224,8 @@ class Round:
         self.dealer: list[Noted] = []
         """The dealer's cards as they lie."""
         self.payments: list[Noted] = []
+        self.disputes: list[Dispute] = []
+        """Faces shown that no card of their hand has."""
         self.passes: list[list[int]] = []
         """Those still due a card in each pass of the initial deal."""
         self.owed: list[int] = []
@@ -241,6 +243,7 @@ class Round:
         self.record.clear()
         self.phases.begin()
         self.order.clear()
+        self.disputes.clear()
         self.to_dealer = 0
         """The dealer's cards in the whole record."""
         self.first_draw = 0
@@ -268,6 +271,8 @@ class Round:
         """The fact of the last check; 0 for none."""
         self.saw_blackjack = False
         """The result of the last check."""
+        self.looks_differ = False
+        """Whether two checks had different results."""
         self.last_play = -1
         """Index of the last card dealt, decision, or turning of the hole card."""
         self.hole_shown_seq = 0
@@ -289,6 +294,10 @@ class Round:
         Unlike the phase it also counts a hole card that was dealt face up, and a third card.
         """
         return self.phases.closed or self.hole_shown_seq > 0 or len(self.dealer) > 2
+
+    def looked_at_blackjack(self) -> bool:
+        """Tell whether every check of the hole card found a blackjack."""
+        return self.saw_blackjack and not self.looks_differ
 
     def blank(self) -> Noted:
         """Return a blank note for the next fact."""

@@ -4,7 +4,7 @@ import pytest
 
 from settlement.facts import CARD_DEALT, FOREIGN, HOLE, KINDS, OPEN
 from settlement.hands import FACES
-from settlement.reading import take
+from settlement.reading import read_through, take
 from settlement.state import Round
 from tests.settlement.table import facts
 
@@ -15,6 +15,7 @@ def _read(text: str) -> Round:
         noted = round_.blank()
         noted.write(fact, KINDS[type(fact)], seq)
         take(round_, noted)
+    read_through(round_)
     return round_
 
 
@@ -43,8 +44,17 @@ def _recorded(text: str) -> tuple[list[str], int]:
         pytest.param("1 5C; 1 ??; show 1 5C", ["5C", "5C"], OPEN, id="unread-up-before-known-up"),
         pytest.param("1 ??; 1 5C; show 1 5C", ["5C", "5C"], OPEN, id="unread-up-first"),
         pytest.param("1 5C; 1 5?; show 1 5C", ["5C", "5C"], OPEN, id="rank-before-known-up"),
-        pytest.param("1 8D down; 1 5D down; show 1 9C", ["9C", "5D"], FOREIGN, id="foreign"),
-        pytest.param("1 8D; 1 5D; show 1 9C", ["8D", "5D"], FOREIGN, id="foreign-where-all-is-up"),
+        pytest.param("1 8D down; 1 5D down; show 1 9C", ["??", "??"], FOREIGN, id="foreign"),
+        pytest.param("1 8D; 1 5D; show 1 9C", ["??", "??"], FOREIGN, id="foreign-where-all-is-up"),
+        pytest.param("1 8D; 1 5D down; show 1 9C", ["8D", "??"], FOREIGN, id="foreign-to-the-down"),
+        pytest.param("1 8D; 1 ??; show 1 5D; show 1 9C", ["8D", "??"], FOREIGN, id="told-twice"),
+        pytest.param(
+            "1 8D down; 1 5D down; show 1 8D; show 1 9C", ["8D", "??"], FOREIGN, id="the-other"
+        ),
+        pytest.param(
+            "1 8D down; 1 5D down; show 1 9C; show 1 8D", ["8D", "??"], OPEN, id="the-other-first"
+        ),
+        pytest.param("1 8D down; show 1 9C; show 1 8D", ["??"], OPEN, id="and-as-dealt-again"),
         pytest.param("1 8D down; 1 5D; show 1 ??", ["8D", "5D"], HOLE, id="unread-when-shown"),
         pytest.param("1 5D; 1 8D; show 1 ??", ["5D", "8D"], OPEN, id="unread-when-shown-up"),
         pytest.param("1 5C down; 1 8D; show 1 5?", ["5C", "8D"], HOLE, id="rank-says-no-more"),
@@ -64,6 +74,19 @@ def _recorded(text: str) -> tuple[list[str], int]:
 )
 def test_a_card_turned_up_is_the_first_it_can_be(text: str, cards: list[str], turned: int) -> None:
     assert _recorded(text) == (cards, turned)
+
+
+@pytest.mark.parametrize(
+    ("text", "faces"),
+    [
+        pytest.param("1 8D down; show 1 9C", ["8D", "9C"], id="two"),
+        pytest.param("1 8D down; show 1 9C; show 1 TC; show 1 9C", ["8D", "9C", "TC"], id="three"),
+        pytest.param("1 8? down; show 1 9C; show 1 9?", ["8?", "9C"], id="by-rank"),
+        pytest.param("1 8D down; show 1 8?", [], id="none"),
+    ],
+)
+def test_every_face_that_was_stated_of_a_card_is_kept(text: str, faces: list[str]) -> None:
+    assert [str(FACES[face]) for face in _read(text).record[0].between] == faces
 
 
 def test_a_card_that_was_down_lies_up_once_it_is_turned() -> None:

@@ -247,7 +247,7 @@ class DealsOneTooMany(Clumsy):
 
 @commits("foreign_card")
 class TurnsUpAnother(Clumsy):
-    """The hole card turned up is not the one that was dealt there."""
+    """The hole card turned up is not the one that was dealt there; it counts as much."""
 
     def styled(self, style: Style) -> Style:
         return replace(super().styled(style), reads_down=True)
@@ -257,12 +257,11 @@ class TurnsUpAnother(Clumsy):
             super().turn_hole()
             return
         lying = 1 if self.rules.dealer_first_card == "up" else 0
-        others = [card for card in DECK if card not in self.dealer]
-        other = others[self.below(len(others))]
-        if natural([self.up, other]) is natural([self.up, self.hole]):
-            self.dealer[lying] = self.hole = other
-            super().turn_hole()
-            self.commit(self.now)
+        worth = self.hole.points
+        others = [card for card in DECK if card not in self.dealer and card.points == worth]
+        self.dealer[lying] = self.hole = others[self.below(len(others))]
+        super().turn_hole()
+        self.commit(self.now)
 
 
 @commits("hole_card_misread")
