@@ -104,10 +104,18 @@ def question(code: str, spot: Spot | None, hand: HandNo | None, detail: str = ""
     Without a payment's ``detail``, or where that is withheld, no amount is named. A code of another
     version of the program is asked in its own words.
     """
-    asked = _about_payment(detail) or QUESTIONS.get(code)
-    if asked is None:
-        asked = f"Was there a mistake at {{place}}: {code.replace('_', ' ')}?"
+    asked = _about_payment(detail) or _asked(code)
     return asked.format(place=_place(spot, hand))
+
+
+def question_of_code(code: str) -> str:
+    """Ask whether violations of a code happened, at whatever spots."""
+    return _asked(code).format(place="a spot")
+
+
+def _asked(code: str) -> str:
+    unknown = f"Was there a mistake at {{place}}: {code.replace('_', ' ')}?"
+    return QUESTIONS.get(code, unknown)
 
 
 def _place(spot: Spot | None, hand: HandNo | None) -> str:

@@ -12,10 +12,12 @@ from typing import Final
 
 from models.money import Cents, dollars
 
+AMOUNT: Final = re.compile(r"-?\d{1,3}(?:,\d{3})*\.\d\d")
+"""An amount in its plain form."""
 _AMOUNT: Final = "{amount}"
 _NUMBER: Final = "{number}"
 _PLACE: Final = re.compile(r"(\{amount\}|\{number\})")
-_READ: Final = {_AMOUNT: r"(-?\d{1,3}(?:,\d{3})*\.\d\d)", _NUMBER: r"(\d+)"}
+_READ: Final = {_AMOUNT: f"({AMOUNT.pattern})", _NUMBER: r"(\d+)"}
 
 
 class Sentence(Enum):
@@ -68,7 +70,7 @@ class Sentence(Enum):
             return None
         texts = iter(found.groups())
         return tuple(
-            _cents(next(texts)) if part == _AMOUNT else next(texts) if part == _NUMBER else part
+            cents(next(texts)) if part == _AMOUNT else next(texts) if part == _NUMBER else part
             for part in self._parts
         )
 
@@ -90,7 +92,8 @@ def _written(part: str, given: Iterator[int]) -> str:
     return dollars(value) if part == _AMOUNT else str(value)
 
 
-def _cents(text: str) -> Cents:
+def cents(text: str) -> Cents:
+    """Read an amount in its plain form."""
     return int(text.replace(",", "").replace(".", ""))
 
 

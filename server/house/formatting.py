@@ -19,7 +19,7 @@ from models.house import House, decimals
 from models.judgements import RoundResult
 from models.money import Cents
 from server.house.wording import with_pips
-from settlement.sentences import words_and_amounts
+from settlement.sentences import AMOUNT, cents, words_and_amounts
 
 OPEN: Final = "open"
 """The text of an amount that is not settled yet."""
@@ -108,6 +108,10 @@ class Formats:
         return "".join(
             with_pips(one) if isinstance(one, str) else self.amount(one, currency) for one in parts
         )
+
+    def question(self, asked: str, currency: str | None = None) -> str:
+        """Write the question of a suspected mistake with its amounts in the usual format."""
+        return AMOUNT.sub(lambda found: self.amount(cents(found[0]), currency), asked)
 
 
 def offset_text(local: datetime) -> str:

@@ -33,6 +33,10 @@ class Words:
         """Write a mistake's detail."""
         return self.formats.sentence(detail, self.currency)
 
+    def question(self, asked: str) -> str:
+        """Write the question of a suspected mistake."""
+        return self.formats.question(asked, self.currency)
+
     def about(self, at_ns: int) -> tuple[tuple[str, str], ...]:
         """Describe the report's zone and currency."""
         return (

@@ -92,7 +92,8 @@ def session_report(matter: SessionMatter, made: Made) -> Document:
         verdict=_session_verdict(matter),
         sections=(
             Section("The session", (_about_session(matter, made, words),)),
-            Section("Mistakes", (_violation_table(matter.violations, words),)),
+            Section("Mistakes", (_mistake_table(matter.violations, words),)),
+            Section("Suspected mistakes", (_suspected_table(matter.violations, words),)),
             Section("Review items", _review_blocks(matter.reviews, words)),
             Section("Incidents", (_incident_table(matter.incidents),)),
             Section("Rounds", (_round_table(matter.rounds, words),)),
@@ -112,7 +113,8 @@ def incident_report(matter: IncidentMatter, made: Made) -> Document:
         sections=(
             Section("The round", (_about_round(matter, words),)),
             Section("Due and paid", hands_table(view.round.result, matter.payments, words)),
-            Section("Mistakes", tuple(_mistakes(view, matter.book, words)) or (NOTHING,)),
+            Section("Mistakes", _mistakes(view, matter.book, words, suspected=False)),
+            Section("Suspected mistakes", _mistakes(view, matter.book, words, suspected=True)),
             Section("Review items", _review_blocks(view.reviews, words)),
             Section("What the camera saw", tuple(seen(matter.evidence, words))),
             Section("What people did", (_history_table(view.history, words),)),
@@ -127,19 +129,31 @@ def incident_report(matter: IncidentMatter, made: Made) -> Document:
 
 
 def _session_verdict(matter: SessionMatter) -> str:
-    open_items = sum(one.decided is None for one in matter.reviews)
     parts = [
         counted(len(matter.rounds), "round"),
-        counted(len(matter.violations), "mistake") + " found",
-        f"{counted(open_items, 'item')} open" if open_items else "nothing open",
+        counted(matter.session.violations, "mistake") + " found",
     ]
-    return ", ".join(parts) + "."
+    if matter.session.suspected:
+        parts.append(counted(matter.session.suspected, "suspected mistake") + " to decide")
+    return ", ".join((*parts, *_open(matter))) + "."
+
+
+def _open(matter: SessionMatter) -> Sequence[str]:
+    """Say what waits for a person: items, rounds that are not final, incidents."""
+    waiting = (
+        (sum(one.decided is None for one in matter.reviews), "item"),
+        (sum(one.status != "final" for one in matter.rounds), "round"),
+        (sum(one.state != "closed" for one, _ in matter.incidents), "incident"),
+    )
+    return [f"{counted(many, what)} open" for many, what in waiting if many] or ["nothing open"]
 
 
 def _incident_verdict(matter: IncidentMatter) -> str:
     row = matter.view.incident
     parts = [f"{row.severity.capitalize()} severity", row.state]
     parts += [code.replace("_", " ") for code in row.codes]
+    if row.suspected:
+        parts.append(counted(row.suspected, "suspected mistake") + " to decide")
     if row.reviews:
         parts.append(f"{counted(row.reviews, 'item')} open")
     return ", ".join(parts) + "."
@@ -200,7 +214,7 @@ def _named(book: Book) -> str:
 # --- lists --------------------------------------------------------------------------------
 
 
-def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
+def _mistake_table(rows: Sequence[ViolationRow], words: Words) -> Block:
     cells = [
         (
             str(row.round),
@@ -209,9 +223,20 @@ def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
             row.code,
             words.sentence(row.detail),
         )
-        for row in reversed(list(rows))
+        for row in reversed(rows)
+        if not row.suspected
     ]
     return Table(("#Round", "When", "Where", "Mistake", "What"), tuple(cells)) if cells else NOTHING
+
+
+def _suspected_table(rows: Sequence[ViolationRow], words: Words) -> Block:
+    cells = [
+        (str(row.round), words.moment(row.at), words.question(row.question), row.code)
+        for row in reversed(rows)
+        if row.suspected
+    ]
+    headings = ("#Round", "When", "Question", "Suspected mistake")
+    return Table(headings, tuple(cells)) if cells else NOTHING
 
 
 def _review_blocks(rows: Iterable[ReviewRow], words: Words) -> tuple[Block, ...]:
@@ -261,11 +286,12 @@ def _round_table(rows: Iterable[RoundRow], words: Words) -> Block:
             row.status,
             words.signed(row.net),
             str(row.violations),
+            str(row.suspected),
             str(row.reviews),
         )
         for row in reversed(list(rows))
     ]
-    headings = ("#Round", "Opened", "Status", "#House", "#Mistakes", "#Open")
+    headings = ("#Round", "Opened", "Status", "#House", "#Mistakes", "#Suspected", "#To decide")
     return Table(headings, tuple(cells)) if cells else NOTHING
 
 
@@ -312,15 +338,27 @@ def _ledger_table(rows: Iterable[LedgerRow], words: Words) -> Block:
 # --- a round ------------------------------------------------------------------------------
 
 
-def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[Block]:
-    for row in view.violations:
-        where = place(row.spot, row.hand)
-        yield Text(f"{row.code}, {where}, entry {row.seq}, {words.fine(row.at)}", "bad")
-        yield Text(words.sentence(row.detail))
-        if book is None:
-            yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
-        else:
-            yield from _verdict(row, view.round.result, book)
+def _mistakes(
+    view: IncidentView, book: Book | None, words: Words, *, suspected: bool
+) -> tuple[Block, ...]:
+    found = (row for row in view.violations if row.suspected == suspected)
+    return tuple(block for row in found for block in _mistake(row, view, book, words)) or (NOTHING,)
+
+
+def _mistake(
+    row: ViolationRow, view: IncidentView, book: Book | None, words: Words
+) -> Iterable[Block]:
+    named = f"{row.code}, {place(row.spot, row.hand)}, entry {row.seq}, {words.fine(row.at)}"
+    if row.suspected:
+        yield Text(words.question(row.question), "doubt")
+        yield Text(named, "quiet")
+    else:
+        yield Text(named, "bad")
+    yield Text(words.sentence(row.detail))
+    if book is None:
+        yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
+    else:
+        yield from _verdict(row, view.round.result, book)
 
 
 def _verdict(row: ViolationRow, result: RoundResult | None, book: Book) -> Iterable[Block]:

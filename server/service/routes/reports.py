@@ -111,7 +111,7 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
 
 @router.get("/api/incidents/{incident}/report.{form}", **_reporting("incident"))
 async def report_incident(request: Request, who: Who, incident: str, form: Form) -> Response:
-    """Return the report of an incident: the round to the cent, violations, decisions, pictures."""
+    """Return the report of an incident: the round to the cent, mistakes, decisions, pictures."""
     _check_rights(who)
     session, row = the_round(request, incident)
     made = _made(request, who)

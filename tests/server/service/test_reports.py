@@ -86,7 +86,7 @@ def test_a_sessions_report_has_every_round_and_mistake(
 ) -> None:
     made = fetched(officer, f"/api/sessions/bj-07/report.{form}")
     text = words(made) if form == "pdf" else made.decode()
-    assert "2 rounds, 2 mistakes found, nothing open." in text
+    assert "2 rounds, 2 mistakes found, 2 incidents open." in text
     for due in ("dealer_hit_hard_17", "wrong_payout", "BJ-07"):
         assert due in text
 
