@@ -23,7 +23,9 @@ TRIAL: Final = "trial"
 KINDS: Final = frozenset(
     {VIOLATION, EVERYTHING, *(str(one.__struct_config__.tag) for one in get_args(AnyEvent))}
 )
-"""The valid message kinds: ``violation``, every event type of the stream, ``*`` for all."""
+"""The valid message kinds: ``violation``, every event type of the stream, ``*`` for all.
+
+A ``violation`` is a certain mistake. ``review_raised`` tells that a person must decide."""
 _OF_THE_ROUND: Final = ("round", "rulebook", "overrides", "rules_hash")
 """The fields of its round in a mistake's message."""
 SECOND_NS: Final = 1_000_000_000
@@ -102,7 +104,7 @@ def link_of(message: Message, service_url: str) -> str:
 
 def _mistakes(session: str, table: str, entry: Entry, result: dict[str, Any]) -> Iterator[Message]:
     alike: Counter[str] = Counter()
-    for one in result["violations"]:
+    for one in (one for one in result["violations"] if not one["suspected"]):
         place = [
             result["round"],
             *(one[name] for name in ("seq", "code", "clause", "spot", "hand")),
@@ -138,7 +140,9 @@ def _sentence(table: str, round_no: int | None, kind: str, fields: dict[str, Any
         case {"type": "review_raised", "review": {"what": what}}:
             return f"{where}: to be decided: {what}"
         case {"type": "round_settled", "result": {"status": status, "violations": found}}:
-            return f"{where}: settled, {status}, mistakes: {len(found)}"
+            suspected = sum(one["suspected"] for one in found)
+            counts = f"mistakes: {len(found) - suspected}, suspected mistakes: {suspected}"
+            return f"{where}: settled, {status}, {counts}"
         case {"source": source, "kind": what}:
             return f"{where}: {source}: {what}"
     return f"{where}: {kind}"
