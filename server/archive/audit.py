@@ -46,7 +46,7 @@ class ChangedHand(msgspec.Struct, frozen=True, kw_only=True):
 
 def changed_hands(file: str, one: Resettled, house: House) -> Iterator[ChangedHand]:
     """Yield what changes in a round. A round under review then waits for a person: it has none."""
-    if not one.paired or (one.then is not None and one.then.status == "review"):
+    if not one.paired or one.in_review:
         return
     week, shift = _when(one, house)
     clauses, paid = one.clauses_of_change(), one.now.paid() if one.now is not None else {}

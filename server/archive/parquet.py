@@ -67,6 +67,7 @@ SETTLED: Final[Schemas] = {
             ("dealer_outcome", CODE),
             ("clauses", pa.list_(pa.string())),
             ("violations", pa.list_(pa.string())),
+            ("suspected", pa.list_(pa.string())),
             ("possible", _POSSIBLE),
         ]
     ),
@@ -80,6 +81,7 @@ SETTLED: Final[Schemas] = {
             ("spot", pa.int16()),
             ("hand", pa.int16()),
             ("detail", pa.string()),
+            ("suspected", pa.bool_()),
         ]
     ),
     "rounds": pa.schema(
@@ -95,6 +97,7 @@ SETTLED: Final[Schemas] = {
             ("spots", pa.int16()),
             ("hands", pa.int32()),
             ("violations", pa.int32()),
+            ("suspected", pa.int32()),
             ("net", pa.int64()),
         ]
     ),
@@ -102,7 +105,8 @@ SETTLED: Final[Schemas] = {
 """The tables of ``settle --out``: one row a hand; in a folder, also violations and rounds.
 
 ``insurance_*`` belong to the first hand of an insured spot. ``paid`` is the observed payment, null
-where none was observed. ``violations`` of a hand are those that name it.
+where none was observed. ``violations`` of a hand are the certain mistakes that name it,
+``suspected`` those that a person must still decide; of a round both are counts.
 """
 
 CHANGES: Final[Schemas] = {
@@ -135,6 +139,7 @@ CHANGES: Final[Schemas] = {
             ("spot", pa.int16()),
             ("hand", pa.int16()),
             ("detail", pa.string()),
+            ("suspected", pa.bool_()),
         ]
     ),
 }
@@ -175,6 +180,7 @@ def rows_of_change(name: str, one: Resettled) -> Rows:
                 v.spot,
                 v.hand,
                 v.detail,
+                v.suspected,
             )
             for change, found in (("appeared", one.appeared()), ("gone", one.gone()))
             for v in found
@@ -189,7 +195,17 @@ def rows_of(name: str, settled: Settled) -> Rows:
     return {
         "hands": list(_hand_rows(place, settled)),
         "violations": [
-            (*place, *_at(settled, v.seq), v.seq, v.code, v.clause, v.spot, v.hand, v.detail)
+            (
+                *place,
+                *_at(settled, v.seq),
+                v.seq,
+                v.code,
+                v.clause,
+                v.spot,
+                v.hand,
+                v.detail,
+                v.suspected,
+            )
             for v in result.violations
         ],
         "rounds": [
@@ -204,7 +220,8 @@ def rows_of(name: str, settled: Settled) -> Rows:
                 result.dealer.outcome,
                 len(result.spots),
                 sum(len(spot.hands) for spot in result.spots),
-                len(result.violations),
+                len(result.mistakes),
+                len(result.suspected),
                 result.net,
             )
         ],
@@ -217,9 +234,10 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
     place = (*place, *_when(settled), *_rules(result))
     for spot in result.spots:
         for hand in spot.hands:
-            codes = [
-                v.code for v in result.violations if (v.spot, v.hand) == (spot.spot, hand.hand)
-            ]
+            certain, suspected = (
+                [v.code for v in found if (v.spot, v.hand) == (spot.spot, hand.hand)]
+                for found in (result.mistakes, result.suspected)
+            )
             yield (
                 *place,
                 result.status,
@@ -230,7 +248,8 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
                 paid.get((spot.spot, hand.hand, "insurance")),
                 *dealer,
                 hand.clauses,
-                codes,
+                certain,
+                suspected,
                 None if hand.possible is UNSET else to_builtins(hand.possible),
             )
 

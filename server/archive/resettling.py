@@ -2,13 +2,16 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import structs
 
 from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult, RoundSettled, Violation
 from models.money import Cents
 from models.rulebook import Rulebook
+from server.archive.open_items import OpenItems
 from server.archive.settling import FACTS, Account, Settled, TableEngine
 from server.house.rules_in_force import RulesName, name_in
 from settlement.facts import ReadFact
@@ -52,6 +55,21 @@ class Resettled:
     def paired(self) -> bool:
         """Whether both settlements are present."""
         return self.then is not None and self.now is not None
+
+    @property
+    def in_review(self) -> bool:
+        """Whether the round waits for a person: none of its mistakes is certain."""
+        return any(one is not None and one.status == "review" for one in (self.then, self._result))
+
+    def held(self, items: OpenItems) -> "Resettled":
+        """Return it under review, then and now, where a person must still decide an item."""
+        then = self.then and items.held(self.table, self.then)
+        now = self._result and items.held(self.table, self._result)
+        if now is not None and then is not None and then.status == "review":
+            now = structs.replace(now, status="review")
+        if self.now is None or now is None:
+            return replace(self, then=then)
+        return replace(self, then=then, now=replace(self.now, result=now))
 
     def fates_changed(self) -> dict[Account, tuple[Fate | None, Fate | None]]:
         """Return each hand and insurance with another result, as before and now."""
@@ -284,7 +302,7 @@ class Changes:
     closed: int = 0
     """Rounds open originally and settled now."""
     in_review: int = 0
-    """Rounds under review originally: their results wait for a person and are not counted."""
+    """Rounds under review: their results and mistakes wait for a person and are not counted."""
     house_then: Cents = 0
     """The house's original gain, over the rounds settled both times."""
     house_now: Cents = 0
@@ -302,14 +320,14 @@ class Changes:
         if one.then is not None:
             name = name_in(one.then)
             self.rules_then.setdefault(name.text, name)
-        if one.then is not None and one.then.status == "review":
+        if one.in_review:
             self.in_review += 1
         elif one.then is not None and one.now is not None:
             self._add_house(one.then.net, one.now.result.net)
         if not one.changed:
             return
         self.changed += 1
-        if one.paired:
+        if one.paired and not one.in_review:
             self.appeared.update(found.code for found in one.appeared())
             self.gone.update(found.code for found in one.gone())
             self._add_spots(one)

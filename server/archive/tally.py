@@ -23,7 +23,7 @@ class Tally:
 
     rounds: int = 0
     unclean: int = 0
-    """Rounds that need a person's attention: a violation, or something open."""
+    """Rounds that need a person's attention: a mistake, or something open."""
     not_final: int = 0
     in_review: int = 0
     """Rounds that wait for a person's decision on an item."""
@@ -50,8 +50,9 @@ class Tally:
     odd_cents: Fraction = Fraction(0)
     """Cents of the posted odds beyond the payments; negative where the payments exceeded them."""
     violations: Counter[str] = field(default_factory=Counter)
+    """Certain mistakes, by code."""
     suspected: Counter[str] = field(default_factory=Counter)
-    """Violations in rounds under review: a person confirms or dismisses them."""
+    """Suspected mistakes, by code: a person confirms or dismisses them."""
 
     @property
     def house(self) -> Cents:
@@ -73,11 +74,9 @@ class Tally:
         self.in_review += in_review
         for spot in result.spots:
             self._add_spot(spot, in_review=in_review)
-        codes = [found.code for found in result.violations]
-        if in_review:
-            self.suspected.update(codes)
-        elif codes:
-            self.violations.update(codes)
+        self.suspected.update(one.code for one in result.suspected)
+        if result.mistakes:
+            self.violations.update(one.code for one in result.mistakes)
             self._add_differences(settled)
 
     def merge(self, other: "Tally") -> None:
@@ -129,9 +128,9 @@ class Tally:
 
 
 def differences(settled: Settled) -> Iterator[tuple[tuple[int, int, str], Cents, Cents]]:
-    """Yield ``(account, due, paid)`` for each account with a payment violation."""
+    """Yield ``(account, due, paid)`` for each account with a certain payment mistake."""
     accused: dict[tuple[int | None, int | None], set[str]] = {}
-    for found in settled.result.violations:
+    for found in settled.result.mistakes:
         if found.code in _PAYMENT:
             accused.setdefault((found.spot, found.hand), set()).add(found.code)
     if not accused:

@@ -12,7 +12,7 @@ from models.judgements import Violation
 from models.money import Cents
 from models.rulebook import Rulebook
 from server.archive.resettling import Changes, Fate, Resettled, SpotChange
-from server.commands.tables import OUTCOME_STYLE, Page, counted_violation, plain_table
+from server.commands.tables import OUTCOME_STYLE, Page, counted_mistake, plain_table
 from server.house.formatting import Formats, gain_of
 from server.house.rules_in_force import name_of
 from server.house.wording import cards_text, counted
@@ -40,8 +40,8 @@ def change_view(one: Resettled, formats: Formats) -> RenderableType:
     return Group(
         _heading(one, formats),
         *([_fates(one, formats)] if one.fates_changed() else ()),
-        *(_violation("+", found, formats, "bold red") for found in one.appeared()),
-        *(_violation("-", found, formats, "green") for found in one.gone()),
+        *(_mistake("+", found, formats, "bold red") for found in one.appeared()),
+        *(_mistake("-", found, formats, "green") for found in one.gone()),
     )
 
 
@@ -97,9 +97,10 @@ def _misplaced(now: Fate | None, difference: Cents, formats: Formats) -> Text:
     return Text(f"paid {formats.amount(abs(difference))} {too}", style="red")
 
 
-def _violation(sign: str, found: Violation, formats: Formats, style: str) -> Text:
+def _mistake(sign: str, found: Violation, formats: Formats, style: str) -> Text:
     place = "dealer" if found.spot is None else f"spot {found.spot}"
-    line = Text(f"  {sign} {found.code}", style=style)
+    line = Text(f"  {sign} ", style="bold yellow" if found.suspected else style)
+    line.append(f"suspected mistake: {found.code}" if found.suspected else found.code)
     line.append(f" ({place}) {formats.sentence(found.detail)} ", style="not bold default")
     return line.append(f"[{found.clause}, event {found.seq}]", style="dim not bold default")
 
@@ -115,7 +116,7 @@ def print_totals(totals: Changes, rules: Rulebook, was: Rulebook | None, formats
 def totals_view(
     totals: Changes, rules: Rulebook, was: Rulebook | None, formats: Formats
 ) -> RenderableType:
-    """Lay out the totals: rounds, the house, what is open, each spot, violations."""
+    """Lay out the totals: rounds, the house, what is open, each spot, mistakes."""
     lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
     lines.add_column(style="dim")
     lines.add_column(overflow="fold")
@@ -159,7 +160,7 @@ def _lines(
     if totals.closed:
         yield "settled now", Text(f"{counted(totals.closed, 'round')} that were open before")
     if totals.in_review:
-        text = f"{counted(totals.in_review, 'round')}: not in the house's gain"
+        text = f"{counted(totals.in_review, 'round')}: in no total, until a person decides"
         yield "under review", Text(text, style="yellow")
     if totals.unsettled_then:
         yield "not settled before", Text(counted(totals.unsettled_then, "round"), style="yellow")
@@ -195,8 +196,8 @@ def _amounts(spot: SpotChange, formats: Formats) -> Iterator[str]:
 
 def _codes(verb: str, codes: Counter[str]) -> Iterator[Text]:
     if codes:
-        yield Text(f"{counted(codes.total(), 'violation')} {verb}", style="bold")
-        yield from (counted_violation(*one) for one in codes.most_common())
+        yield Text(f"{counted(codes.total(), 'mistake')} {verb}", style="bold")
+        yield from (counted_mistake(*one) for one in codes.most_common())
 
 
 def by_place(item: tuple[tuple[str | None, int], SpotChange]) -> tuple[str, int]:

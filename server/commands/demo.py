@@ -17,7 +17,7 @@ from models.judgements import RoundResult, Violation
 from server.commands.replay import Outputs, play_and_write, print_tables
 from server.demo import SESSION
 from server.house.citations import wording
-from server.house.wording import certain, with_pips
+from server.house.wording import with_pips
 from server.process.exit_status import Exit
 from server.process.terminal import screen
 from server.table.comparison import Comparison, tally
@@ -55,7 +55,7 @@ def closing(
 ) -> Exit:
     """Print in a few lines what was expected, and whether it was shown."""
     counted = tally(comparisons)
-    found = certain(rounds)
+    found = [one for result in rounds for one in result.mistakes]
     payments = [violation for violation in found if violation.code == PAYMENT]
     mistakes = [violation for violation in found if violation.spot is None]
     shown = (

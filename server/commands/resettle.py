@@ -80,7 +80,8 @@ class ResettleWork:
             if found.part is None
             else resettled_part(found.part, self.rules, self.was)
         )
-        for one in resettled:
+        for found_again in resettled:
+            one = found_again.held(found.open_items)
             totals.add(one)
             counted()
             if show is not None and one.changed:

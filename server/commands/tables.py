@@ -18,18 +18,17 @@ from server.house.rules_in_force import RulesName, name_in
 from server.house.wording import (
     candidates_text,
     card_text,
-    certain,
     counted,
     events_text,
     is_red,
     place_in,
     settled_net,
-    suspected,
     with_pips,
 )
 from server.process.terminal import screen
 from server.table.comparison import Comparison
 from settlement.clauses import BREAKS, CLAUSES
+from settlement.questions import question, question_of_code
 
 STATUS_STYLE = {"final": "bold green", "pending": "bold yellow", "review": "bold yellow"}
 OUTCOME_STYLE = {
@@ -100,22 +99,23 @@ def round_view(result: RoundResult, formats: Formats, table: str | None = None) 
         *_odd_lines(result, formats),
         *_unknown_lines(result, formats),
         *(_review_line(review) for review in reviews),
-        *(_violation_line(one, result, formats) for one in result.violations),
+        *(_mistake_line(one, result, formats) for one in result.violations),
     )
 
 
 def totals_line(rounds: Sequence[RoundResult], formats: Formats) -> Text:
-    """Sum up: rounds, the house's gain, violations certain and suspected, rounds still open."""
-    violations, suspicions = len(certain(rounds)), len(suspected(rounds))
+    """Sum up: rounds, the house's gain, mistakes, suspected mistakes, rounds still open."""
+    mistakes = sum(len(result.mistakes) for result in rounds)
+    suspected = sum(len(result.suspected) for result in rounds)
     unsettled = sum(result.status != "final" for result in rounds)
     net = settled_net(rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
     line.append(f"   house {formats.signed(net)}", style="green" if net >= 0 else "red")
     if unsettled:
         line.append(f" over {counted(len(rounds) - unsettled, 'settled round')}")
-    line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")
-    if suspicions:
-        line.append(f"   {counted(suspicions, 'suspected violation')} in review", style="yellow")
+    line.append(f"   {counted(mistakes, 'mistake')}", style="red" if mistakes else "green")
+    if suspected:
+        line.append(f"   {counted(suspected, 'suspected mistake')} to decide", style="yellow")
     line.append(f"   {unsettled} not final", style="yellow" if unsettled else "green")
     return line
 
@@ -128,15 +128,15 @@ def totals_view(totals: Tally, files: int, rules: RulesName, formats: Formats) -
     lines.add_row("rules", rules.text)
     for name, text in _totals(totals, files, formats):
         lines.add_row(name, text)
-    stated = (counted_violation(*one) for one in totals.violations.most_common())
+    stated = (counted_mistake(*one) for one in totals.violations.most_common())
     return Group(lines, *stated, *_suspected(totals))
 
 
 def _suspected(totals: Tally) -> Iterator[Text]:
     if totals.suspected:
-        many = counted(totals.suspected.total(), "suspected violation")
-        yield Text(f"{many} in rounds under review", style="bold yellow")
-        yield from (counted_violation(*one) for one in totals.suspected.most_common())
+        many = counted(totals.suspected.total(), "suspected mistake")
+        yield Text(f"{many} in rounds under review, for a person to decide", style="bold yellow")
+        yield from (_counted_question(*one) for one in totals.suspected.most_common())
 
 
 def _totals(totals: Tally, files: int, formats: Formats) -> Iterator[tuple[str, Text]]:
@@ -152,7 +152,7 @@ def _totals(totals: Tally, files: int, formats: Formats) -> Iterator[tuple[str, 
     if totals.rounded:
         yield "odd cents", Text(_odd_cents(totals, formats))
     many = totals.violations.total()
-    yield "went wrong", Text(counted(many, "violation"), style="bold red" if many else "bold green")
+    yield "went wrong", Text(counted(many, "mistake"), style="bold red" if many else "bold green")
 
 
 def _money(totals: Tally, formats: Formats) -> Text:
@@ -187,11 +187,18 @@ def _odd_cents(totals: Tally, formats: Formats) -> str:
     return f"{counted(totals.rounded, 'payout')} in whole chips, {kept} in all"
 
 
-def counted_violation(code: str, many: int) -> Text:
+def counted_mistake(code: str, many: int) -> Text:
     """Write a code's count with the clause that it breaks."""
-    clause = CLAUSES[BREAKS[code]]
-    line = Text(f"  {many:>6,}  ", style="bold red").append(f"{code:<32}", style="red")
-    return line.append(clause.says, style="dim")
+    return _counted_code(code, many, CLAUSES[BREAKS[code]].says, "red")
+
+
+def _counted_question(code: str, many: int) -> Text:
+    return _counted_code(code, many, question_of_code(code), "yellow")
+
+
+def _counted_code(code: str, many: int, says: str, colour: str) -> Text:
+    line = Text(f"  {many:>6,}  ", style=f"bold {colour}").append(f"{code:<32}", style=colour)
+    return line.append(says, style="dim")
 
 
 def truth_line(comparison: Comparison) -> Text:
@@ -303,15 +310,15 @@ def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
                 yield line.append(f" if {way.condition}", style="not bold default")
 
 
-def _violation_line(violation: Violation, result: RoundResult, formats: Formats) -> Text:
-    place = place_in(result, violation.spot, violation.hand)
-    in_review = result.status == "review"
-    style = "bold yellow" if in_review else "bold red"
-    line = Text("  ? suspected: " if in_review else "  ✗ ", style=style)
-    line.append(violation.code, style=style)
-    line.append(f" ({place}) {formats.sentence(violation.detail)} ")
-    line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
-    return line
+def _mistake_line(one: Violation, result: RoundResult, formats: Formats) -> Text:
+    style = "bold yellow" if one.suspected else "bold red"
+    line = Text("  ? suspected mistake: " if one.suspected else "  ✗ ", style=style)
+    if one.suspected:
+        asked = question(one.code, one.spot, one.hand, one.detail)
+        line.append(f"{formats.question(asked)} ", style="yellow")
+    line.append(one.code, style=style)
+    line.append(f" ({place_in(result, one.spot, one.hand)}) {formats.sentence(one.detail)} ")
+    return line.append(f"[{one.clause}, event {one.seq}]", style="dim")
 
 
 def _review_line(review: Review) -> Text:

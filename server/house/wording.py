@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from models.cards import Card
-from models.judgements import RoundResult, Violation
+from models.judgements import RoundResult
 from models.money import Cents
 from models.places import hand_name
 
@@ -71,16 +71,6 @@ def events_text(numbers: Sequence[int]) -> str:
     """Write ``event 7``, ``events 7, 9``; nothing for no event."""
     listed = ", ".join(map(str, numbers))
     return f"event{'s' if len(numbers) > 1 else ''} {listed}" if numbers else ""
-
-
-def certain(rounds: Iterable[RoundResult]) -> list[Violation]:
-    """Return the mistakes of rounds without an open review."""
-    return [one for result in rounds if result.status != "review" for one in result.violations]
-
-
-def suspected(rounds: Iterable[RoundResult]) -> list[Violation]:
-    """Return the mistakes of rounds under review: a person confirms or dismisses them."""
-    return [one for result in rounds if result.status == "review" for one in result.violations]
 
 
 def settled_net(rounds: Iterable[RoundResult]) -> Cents:

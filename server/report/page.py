@@ -8,7 +8,7 @@ from pathlib import Path
 from models.judgements import RoundResult
 from server import report
 from server.house.rules_in_force import name_of
-from server.house.wording import certain, counted, is_clean, settled_net, suspected
+from server.house.wording import counted, is_clean, settled_net
 from server.process.atomic_file import write_whole
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
@@ -56,12 +56,19 @@ def _verdict(story: SessionStory) -> str:
 
 
 def _mistakes(results: Sequence[RoundResult]) -> str:
-    found, in_review = len(certain(results)), len(suspected(results))
-    if found and in_review:
-        return f"{counted(found, 'mistake')} found, {in_review} more suspected."
-    if in_review:
-        return f"{counted(in_review, 'mistake')} suspected."
-    return f"{counted(found, 'mistake')} found." if found else "No mistake found."
+    certain, suspected = _certain(results), _suspected(results)
+    texts = [f"{counted(certain, 'mistake')} found."] if certain else []
+    if suspected:
+        texts.append(f"{counted(suspected, 'suspected mistake')} to decide.")
+    return " ".join(texts) or "No mistake found."
+
+
+def _certain(results: Sequence[RoundResult]) -> int:
+    return sum(len(result.mistakes) for result in results)
+
+
+def _suspected(results: Sequence[RoundResult]) -> int:
+    return sum(len(result.suspected) for result in results)
 
 
 def _figures(story: SessionStory) -> str:
@@ -73,8 +80,8 @@ def _figures(story: SessionStory) -> str:
             f"house, {story.session.currency}, settled rounds",
         ),
         (story.formats.amount(staked), f"staked, {story.session.currency}"),
-        (str(len(certain(results))), "violations"),
-        (str(len(suspected(results))), "violations suspected"),
+        (str(_certain(results)), "mistakes"),
+        (str(_suspected(results)), "suspected mistakes"),
         (str(sum(r.status != "final" for r in results)), "rounds open"),
     ]
     compared = [one.comparison for one in story.rounds if one.comparison]
@@ -103,7 +110,7 @@ def _about(story: SessionStory) -> str:
 def _link_tone(story: RoundStory) -> str:
     if is_clean(story.result):
         return "good"
-    return "bad" if story.result.violations else "doubt"
+    return "bad" if story.result.mistakes else "doubt"
 
 
 def _footer(story: SessionStory) -> str:

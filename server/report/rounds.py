@@ -1,4 +1,4 @@
-"""One round on the page: felt, hands, violations, payments, pictures, ledger, facts."""
+"""One round on the page: felt, hands, mistakes, payments, pictures, ledger, facts."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -17,6 +17,7 @@ from server.house.wording import candidates_text, counted, events_text, place_in
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
+from settlement.questions import question
 
 STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
 VERDICT_TONES = {"exact": "good", "review": "doubt", "wrong": "bad"}
@@ -50,11 +51,10 @@ def _top(story: RoundStory, formats: Formats) -> str:
         verdict = story.comparison.verdict
         labels = {"exact": "matches the truth", "wrong": "differs from the truth"}
         badges.append(_badge(labels.get(verdict, "for review"), VERDICT_TONES[verdict]))
-    found = len(result.violations)
-    if found and result.status == "review":
-        badges.append(_badge(f"{found} to be confirmed", "quiet"))
-    elif found:
-        badges.append(_badge(counted(found, "violation"), "bad"))
+    if result.mistakes:
+        badges.append(_badge(counted(len(result.mistakes), "mistake"), "bad"))
+    if result.suspected:
+        badges.append(_badge(counted(len(result.suspected), "suspected mistake"), "quiet"))
     house = (
         f'<span class="house {tone(result.net)}">house {escape(gain_of(result, formats))}</span>'
     )
@@ -174,22 +174,27 @@ def _oddness(due: Cents | None, paid: Cents | None) -> str:
 
 
 def _notes(result: RoundResult, book: Book, formats: Formats) -> str:
-    notes = (*map(_review, result.reviews or ()), *_violations(result, book, formats))
+    notes = (*map(_review, result.reviews or ()), *_mistakes(result, book, formats))
     return f'<div class="notes">{"".join(notes)}</div>' if notes else ""
 
 
-def _violations(result: RoundResult, book: Book, formats: Formats) -> Iterator[str]:
+def _mistakes(result: RoundResult, book: Book, formats: Formats) -> Iterator[str]:
     for violation in result.violations:
         place = place_in(result, violation.spot, violation.hand)
-        place += " · to be confirmed" if result.status == "review" else ""
         due = deciding(result, violation.clause, violation.spot, violation.hand)
-        kind = "note unsure" if result.status == "review" else "note"
+        kind = "note unsure" if violation.suspected else "note"
         yield (
-            f'<div class="{kind}"><span class="code">{escape(violation.code)}</span> '
+            f'<div class="{kind}">{_asked(violation, formats) if violation.suspected else ""}'
+            f'<span class="code">{escape(violation.code)}</span> '
             f'<span class="quiet">{place} · event {violation.seq}</span>'
             f"<p>{escape(formats.sentence(violation.detail))}</p>"
             f"{_verdict(violation, book)}{''.join(_clause(one, book) for one in due)}</div>"
         )
+
+
+def _asked(one: Violation, formats: Formats) -> str:
+    asked = formats.question(question(one.code, one.spot, one.hand, one.detail))
+    return f"<p><b>{escape(asked)}</b> <span class='quiet'>suspected mistake</span></p>"
 
 
 def _verdict(violation: Violation, book: Book) -> str:

@@ -128,8 +128,8 @@ def _hands(
 def _violations(truth: Sequence[Violation], found: Sequence[Violation]) -> Iterator[str]:
     real = Counter((one.code, one.spot, one.hand) for one in truth)
     settled = Counter((one.code, one.spot, one.hand) for one in found)
-    yield from (f"violation {_where(key)} was not found" for key in (real - settled).elements())
-    yield from (f"violation {_where(key)} did not happen" for key in (settled - real).elements())
+    yield from (f"mistake {_where(key)} was not found" for key in (real - settled).elements())
+    yield from (f"mistake {_where(key)} did not happen" for key in (settled - real).elements())
 
 
 def _where(key: tuple[str, int | None, int | None]) -> str:

@@ -103,7 +103,7 @@ def test_a_person_reads_which_rounds_what_was_paid_and_what_it_comes_to(
         "kansas-shoe with dealer_soft17=stand (rules ",
         ") → kansas-shoe",
         "staked, settled before for house",
-        "violations appear",
+        "mistakes appear",
     ):
         assert said in printed
 
@@ -251,7 +251,7 @@ def test_a_round_under_review_is_counted_apart_and_not_in_the_houses_gain(
     assert summary["house_then"] == summary["house_now"] == first["net"]
     run(asked)
     printed = " ".join(capsys.readouterr().out.split())
-    assert "under review 1 round: not in the house's gain" in printed
+    assert "under review 1 round: in no total, until a person decides" in printed
     run(asked[:-1])
     printed = " ".join(capsys.readouterr().out.split())
     gain = Formats().signed(second["net"])

@@ -372,7 +372,7 @@ def test_an_interrupt_ends_it_without_a_word_too_many() -> None:
 def test_a_round_that_a_journal_leaves_to_a_person_is_not_settled_as_certain(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As in a replay: its violations are suspected, its stakes open."""
+    """As in a replay: its mistakes are suspected, its stakes open."""
     file = tmp_path / "table.jsonl"
     item = {"what": "2H may be misread", "candidates": [], "evidence": [1]}
     raised = {"type": "review_raised", "round": 2, "review": item}
@@ -386,5 +386,6 @@ def test_a_round_that_a_journal_leaves_to_a_person_is_not_settled_as_certain(
     assert (found["open_stakes"], found["wagered"], found["underpaid"]) == (4500, 3500, 0)
     assert run(["settle", str(file), *RULES]) == Exit.FINDINGS
     printed = " ".join(capsys.readouterr().out.split())
-    assert "went wrong 0 violations 2 suspected violations in rounds under review" in printed
+    assert "went wrong 0 mistakes 2 suspected mistakes in rounds under review" in printed
+    assert "1 wrong_payout Was a spot paid wrongly?" in printed
     assert "? 2♥ may be misread" in printed

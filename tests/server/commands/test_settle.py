@@ -119,7 +119,7 @@ def test_the_table_for_people_shows_who_won_what_and_why(
         "blackjack",
         "+15.00",
         "house -15.00",
-        "1 violation",
+        "1 mistake",
         "dealer_hit_hard_17",
     ):
         assert wanted in printed

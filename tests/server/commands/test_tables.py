@@ -65,7 +65,7 @@ def test_insurance_has_a_line_of_its_own(
     assert "1 1 10♠ 9♦ 10.00 lose -10.00 dealer.blackjack" in lines
     assert "1 insurance 5.00 +10.00" in lines
     assert lines[-2] == "money wagered 15.00 paid 10.00 taken 10.00 house 0.00 hold 0.00%"
-    assert lines[-1] == "went wrong 0 violations"
+    assert lines[-1] == "went wrong 0 mistakes"
 
 
 def test_odd_cents_are_shown_beside_what_is_paid(
@@ -87,29 +87,30 @@ def totals(*rounds: RoundResult) -> str:
     return " ".join(totals_line(rounds, Formats()).plain.split())
 
 
-def test_the_totals_count_suspected_violations_apart_from_certain_ones() -> None:
-    assert "1 violation 0 not final" in totals(DEALER_OVERDREW)
+def test_the_totals_count_suspected_mistakes_apart_from_certain_ones() -> None:
+    assert "1 mistake 0 not final" in totals(DEALER_OVERDREW)
     under_review = totals(in_review(DEALER_OVERDREW))
-    assert "0 violations 1 suspected violation in review 1 not final" in under_review
+    assert "0 mistakes 1 suspected mistake to decide 1 not final" in under_review
     both = totals(DEALER_OVERDREW, in_review(DEALER_OVERDREW))
-    assert "1 violation 1 suspected violation in review 1 not final" in both
+    assert "1 mistake 1 suspected mistake to decide 1 not final" in both
 
 
 def test_the_totals_show_over_how_many_settled_rounds_the_house_gained() -> None:
     gain = Formats().signed(DEALER_OVERDREW.net)
     both = totals(DEALER_OVERDREW, in_review(DEALER_OVERDREW))
-    assert f"2 rounds house {gain} over 1 settled round 1 violation" in both
+    assert f"2 rounds house {gain} over 1 settled round 1 mistake" in both
     assert "house 0.00 over 0 settled rounds" in totals(in_review(DEALER_OVERDREW))
     assert "settled round" not in totals(DEALER_OVERDREW)
 
 
-def test_a_violation_in_a_round_under_review_is_printed_as_suspected() -> None:
+def test_a_mistake_in_a_round_under_review_is_printed_as_a_question() -> None:
     console = Console(width=200)
     with console.capture() as captured:
         console.print(round_view(in_review(DEALER_OVERDREW), Formats()))
         console.print(round_view(DEALER_OVERDREW, Formats()))
     lines = [line.strip() for line in captured.get().splitlines()]
-    assert sum(line.startswith("? suspected: dealer_hit_hard_17 (dealer) ") for line in lines) == 1
+    asked = "? suspected mistake: Did the dealer draw on hard 17? dealer_hit_hard_17 (dealer) "
+    assert sum(line.startswith(asked) for line in lines) == 1
     assert sum(line.startswith("✗ dealer_hit_hard_17 (dealer) ") for line in lines) == 1
 
 

@@ -141,9 +141,11 @@ def test_a_mistake_in_a_round_under_review_is_not_denied_by_the_summary(
     rounds = round_stories(EVENTS, (in_review,), {}, ())
     written = page(dataclasses.replace(story, rounds=rounds, events=1))
     assert "No mistake found" not in written
-    assert "1 mistake suspected." in written
-    assert "<b>0</b><span>violations</span>" in written
-    assert "<b>1</b><span>violations suspected</span>" in written
+    assert "1 suspected mistake to decide." in written
+    assert "<b>0</b><span>mistakes</span>" in written
+    assert "<b>1</b><span>suspected mistakes</span>" in written
+    assert "<b>Did the dealer draw on hard 17?</b>" in written
+    assert "1 mistake</span>" not in written
 
 
 def test_every_text_is_escaped(story: SessionStory) -> None:

@@ -71,9 +71,9 @@ def test_another_stake_net_or_insurance_is_a_difference() -> None:
 
 def test_violations_are_compared_as_a_multiset_of_code_and_place() -> None:
     twice = replace(DEALER_OVERDREW, violations=DEALER_OVERDREW.violations * 2)
-    assert differences(DEALER_OVERDREW, twice) == ("violation dealer_hit_hard_17 did not happen",)
+    assert differences(DEALER_OVERDREW, twice) == ("mistake dealer_hit_hard_17 did not happen",)
     none = replace(DEALER_OVERDREW, violations=())
-    assert differences(DEALER_OVERDREW, none) == ("violation dealer_hit_hard_17 was not found",)
+    assert differences(DEALER_OVERDREW, none) == ("mistake dealer_hit_hard_17 was not found",)
 
 
 def test_an_open_review_is_never_counted_as_wrong() -> None:
