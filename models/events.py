@@ -276,6 +276,8 @@ class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"
     step_ns: int
     """The change in nanoseconds; after a negative step the clock stood still until time caught
     up."""
+    up_ns: Annotated[int, Meta(ge=0)] | None = None
+    """Nanoseconds since the machine's start, for the table's clock: a count that nobody can set."""
 
 
 class ClockCompared(Observation, frozen=True, kw_only=True, tag="clock_compared"):
@@ -294,6 +296,13 @@ class ClockSynchronisation(Observation, frozen=True, kw_only=True, tag="clock_sy
     """Whether another clock disciplines the host's clock; at every start and at every change."""
 
     state: SyncState
+
+
+class ClockChecked(Observation, frozen=True, kw_only=True, tag="clock_checked"):
+    """A person compared the host's clock with another one and found it right.
+
+    ``source`` names who, ``console:NAME``.
+    """
 
 
 class ProgramStated(Observation, frozen=True, kw_only=True, tag="program_stated"):
@@ -471,4 +480,5 @@ AnyObservation: TypeAlias = (
     | ClockAnchored
     | ClockCompared
     | ClockSynchronisation
+    | ClockChecked
 )

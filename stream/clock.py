@@ -33,6 +33,12 @@ def elapsed_ns() -> int:
     return time.perf_counter_ns()
 
 
+def uptime_ns() -> int | None:
+    """Return the nanoseconds since the machine's start; ``None`` where the system counts none."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return None if clock is None else time.clock_gettime_ns(clock)
+
+
 class _Timex(ctypes.Structure):
     """The beginning of Linux's ``struct timex``, and room for the rest of it."""
 
@@ -81,7 +87,11 @@ class HostClock:
         self._wall_ns, self._monotonic_ns = time.time_ns(), time.monotonic_ns()
         step_ns = self._wall_ns - before_ns
         return ClockAnchored(
-            source="clock", at=self.now_ns(), wall_ns=self._wall_ns, step_ns=step_ns
+            source="clock",
+            at=self.now_ns(),
+            wall_ns=self._wall_ns,
+            step_ns=step_ns,
+            up_ns=uptime_ns(),
         )
 
     def apart_ns(self) -> int:

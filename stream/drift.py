@@ -11,7 +11,7 @@ from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Sy
 from stream.clock import Clock, HostClock, kernel_sync
 
 _MS: Final = 1_000_000
-_WORST_DRIFT: Final = 2000
+WORST_DRIFT: Final = 2000
 """Nanoseconds per nanosecond of drift. A host's clock drifts less than 1 in 2000; more is a
 step."""
 
@@ -34,7 +34,7 @@ class WallWatch:
         since_ns = at_ns - (at_ns if self._last_ns is None else self._last_ns)
         changed_ns = apart_ns - self._last_apart_ns
         self._last_ns, self._last_apart_ns = at_ns, apart_ns
-        stepped = abs(changed_ns) > self._step_ns + since_ns // _WORST_DRIFT
+        stepped = abs(changed_ns) > self._step_ns + since_ns // WORST_DRIFT
         if not stepped and abs(apart_ns - self._reported_apart_ns) < self._report_ns:
             return None
         self._reported_apart_ns = apart_ns

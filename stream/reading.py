@@ -139,6 +139,24 @@ def holds(path: Path, kind: str) -> bool:
         return connection.execute(query, (wanted,)).fetchone() is not None
 
 
+def entries_of(
+    path: Path, kinds: Iterable[type[msgspec.Struct]], after_seq: int = 0
+) -> list[tuple[int, bytes]]:
+    """Return number and JSON of a journal's entries of some types, also while it is written.
+
+    They are not verified.
+
+    Raises:
+        TechnicianError: it cannot be read.
+    """
+    starts = [f'{{"type":"{kind.__struct_config__.tag}"'.encode() for kind in kinds]
+    begins = " OR ".join(["substr(body, 1, ?) = ?"] * len(starts))
+    query = f"SELECT seq, body FROM entries WHERE seq > ? AND ({begins}) ORDER BY seq"
+    wanted = [value for start in starts for value in (len(start), start)]
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        return connection.execute(query, (after_seq, *wanted)).fetchall()
+
+
 def read_on(
     path: Path, place: Place, at_most: int = _READ_AT_ONCE
 ) -> tuple[tuple[AnyEvent | UnknownEvent, ...], Place]:

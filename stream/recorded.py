@@ -5,14 +5,13 @@ A checkpoint directly after each such entry signs it, so that it can be proved a
 """
 
 import hashlib
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from models.events import Event
-from stream.store import at_rest, one_line
+from stream.reading import entries_of
 
 _START: Final = b'{"type":"recording_hashed"'
 
@@ -106,10 +105,8 @@ def hashed_in(journal: Path) -> tuple[RecordingHashed, ...]:
     Raises:
         TechnicianError: it cannot be read.
     """
-    query = "SELECT body FROM entries WHERE substr(body, 1, ?) = ? ORDER BY seq"
-    with one_line(str(journal)), closing(at_rest(journal)) as connection:
-        rows = connection.execute(query, (len(_START), _START)).fetchall()
-    return tuple(found for (body,) in rows if (found := recording_hashed(bytes(body))) is not None)
+    bodies = entries_of(journal, (RecordingHashed,))
+    return tuple(found for _, body in bodies if (found := recording_hashed(body)) is not None)
 
 
 def recording_hashed(body: bytes) -> RecordingHashed | None:

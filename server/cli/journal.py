@@ -104,6 +104,24 @@ def restore_journal(
     journal_page.restore(copy, file, as_json=as_json)
 
 
+@journals.command(
+    "clock-checked", epilog="[dim]pitwatch journal clock-checked BJ-07.journal --by ann[/dim]"
+)
+def clock_checked(
+    file: TheJournal,
+    *,
+    by: Annotated[str, typer.Option(help="Who compared the clock. The journal records the name.")],
+    as_json: Json = False,
+) -> None:
+    """State that the host's clock shows the right time. The table must be running.
+
+    Until the clock jumps or its synchronisation changes, recordings go by their age again.
+    """
+    from server.commands import journal as journal_page
+
+    journal_page.clock_checked(file, by, as_json=as_json)
+
+
 @journals.command("keys", epilog="[dim]pitwatch journal keys BJ-07.key[/dim]")
 def make_journal_key(
     file: Annotated[

@@ -1,16 +1,19 @@
 """``pitwatch journal``: verify a record and its signer, and copy, archive or restore it."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.text import Text
 
 from models.errors import OperatorError
+from models.events import ClockChecked
 from server.house.wording import counted
 from server.process.atomic_file import check_place, write_whole
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
 from server.table.config import Placed, read_config
+from server.table.decision_requests import hand_in
 from server.table.journal import table_journal
 from stream.checkpoints import read_checkpoints, trusted, utc
 from stream.clock import HostClock
@@ -48,6 +51,27 @@ def show_verified(
     if doubts:
         return Exit.UNPROVEN
     return Exit.FINDINGS if found.gaps or (public and found.found) else Exit.CLEAN
+
+
+def clock_checked(file: Path, by: str, *, as_json: bool) -> None:
+    """Have the running table journal that a person found the host's clock right.
+
+    Raises:
+        OperatorError: no table writes this journal.
+    """
+    clock = HostClock()
+    checked = ClockChecked(source=f"console:{by}", at=clock.now_ns())
+    seq = asyncio.run(hand_in(file, checked))
+    if seq is None:
+        raise OperatorError(
+            "no table writes this journal",
+            where=str(file),
+            way_out="Start the table: only a running one removes recordings",
+        )
+    if as_json:
+        print_json({"seq": seq})
+    else:
+        screen().print(Text("recorded", style="bold green").append(f"  entry {seq}"))
 
 
 def back_up(file: Path, copy: Path, *, as_json: bool, force: bool) -> None:

@@ -64,7 +64,7 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     keep_days: Annotated[int, Meta(ge=1, le=3650)] = 14
     """Days that a session is kept, if there is room."""
     most_gb: Annotated[float, Meta(gt=0, le=1_000_000)] = 500.0
-    """Gigabytes (10^9 bytes) for all sessions together; the oldest go first."""
+    """Gigabytes (10^9 bytes) for all sessions in the folder; this table's oldest go first."""
     least_free_gb: Annotated[float, Meta(ge=0, le=1_000_000)] = 10.0
     """Free gigabytes on the disk below which the alarm is raised."""
     crf: Annotated[int, Meta(ge=0, le=51)] = 23

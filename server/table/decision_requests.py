@@ -1,9 +1,9 @@
 """The table's request socket: it receives people's entries and acknowledges journalled ones.
 
-It is a Unix socket beside the journal. A line is an event in JSON, ``review_resolved`` or
-``console_entry``. The answer is a line: ``{"seq": 812}`` once it is in the journal, or
-``{"refused": "why"}``. A client without an answer may send it again: the same event with the same
-time is journalled once.
+It is a Unix socket beside the journal. A line is an event in JSON, ``review_resolved``,
+``console_entry`` or ``clock_checked``. The answer is a line: ``{"seq": 812}`` once it is in the
+journal, or ``{"refused": "why"}``. A client without an answer may send it again: the same event
+with the same time is journalled once.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from models.decode import decode_event
 from models.errors import OperatorError, PitwatchError, TechnicianError
-from models.events import ConsoleEntry, Event, ReviewResolved
+from models.events import ClockChecked, ConsoleEntry, Event, ReviewResolved
 
-Word: TypeAlias = ConsoleEntry | ReviewResolved
+Word: TypeAlias = ConsoleEntry | ReviewResolved | ClockChecked
 Take: TypeAlias = Callable[[Word], Awaitable[int]]
 """Journals a person's entry and returns its ``seq``."""
 
@@ -60,7 +60,7 @@ class Words:
 
     def journalled(self, event: Event) -> None:
         """Note an entry of the journal: a client may wait for it."""
-        if self._known and isinstance(event, ConsoleEntry | ReviewResolved):
+        if self._known and isinstance(event, Word):
             expected = self._known.get(_key(event))
             if expected is not None and not expected.done():
                 expected.set_result(event.seq or 0)
@@ -157,8 +157,8 @@ def _reply(writer: asyncio.StreamWriter, answer: Answer) -> None:
 async def _answered(take: Take, line: bytes) -> Answer:
     try:
         word = decode_event(line.rstrip(b"\r\n"), "decision socket", 1)
-        if not isinstance(word, ConsoleEntry | ReviewResolved):
-            return Answer(refused="expected a console_entry or a review_resolved")
+        if not isinstance(word, Word):
+            return Answer(refused="expected a console_entry, a review_resolved or a clock_checked")
         return Answer(seq=await take(word))
     except PitwatchError as refused:
         return Answer(refused=f"{refused.what}. {refused.way_out}")

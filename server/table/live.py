@@ -29,6 +29,7 @@ from models.rulebook import Rulebook
 from server.house.rulebooks import at_table, cited, stated
 from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
+from server.table.clearing import Clearing
 from server.table.config import Camera, Placed, Port, layout_of
 from server.table.decision_requests import Word, Words, open_for_requests
 from server.table.entries import Entries
@@ -39,7 +40,7 @@ from server.table.kept_rest import RestFile, made_by
 from server.table.order import Order
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
-from server.table.recorder import SessionRecorder, room_alarm, tidy
+from server.table.recorder import SessionRecorder, room_alarm
 from server.table.recordings import Recordings, may_turn_over
 from server.table.rest import Rest
 from server.table.rest_keeper import RestKeeper
@@ -63,6 +64,8 @@ _HASH_EVERY_NS: Final = 10_000 * _MS
 _ROUNDS_KEPT: Final = 200
 """Rounds kept in memory; earlier ones are read from the journal."""
 _TIDY_NS: Final = 600_000 * _MS
+_BEGIN_TIDY_NS: Final = 60_000 * _MS
+"""Nanoseconds by which the journal states whether the clock is synchronised."""
 
 
 def rules_of(placed: Placed) -> Rulebook:
@@ -452,13 +455,29 @@ class LiveTable:
         recorder = self._placed.config.recorder
         if recorder is None:
             return
-        folder = self._placed.beside(recorder.folder)
+        config, folder = self._placed.config, self._placed.beside(recorder.folder)
+        journal = self._placed.beside(config.journal)
+        clearing = Clearing(folder, config.table, recorder, journal)
+        wait_ns = _BEGIN_TIDY_NS
         while True:
             now_ns = self._clock.now_ns()
             self._keep(lambda kept: kept.look_after(self._clock.now_ns()))
-            await asyncio.to_thread(tidy, folder, recorder, now_ns)
             self.standing.alarm = room_alarm(folder, recorder)
-            await self._clock.reached(now_ns + _TIDY_NS)
+            await self._clock.reached(now_ns + wait_ns)
+            await self._clear(clearing)
+            wait_ns = _TIDY_NS
+
+    async def _clear(self, clearing: Clearing) -> None:
+        """Journal which recordings go, and remove them."""
+        now_ns = self._clock.now_ns()
+        writing = frozenset[str]() if self._recordings is None else self._recordings.writing
+        verdict = await asyncio.to_thread(clearing.decide, writing, now_ns)
+        self.standing.overdue = verdict.in_words()
+        if verdict.going:
+            table = self._placed.config.table
+            self._journal.append_all(replace(one, table=table) for one in verdict.going)
+            self._journal.checkpoint()
+            await asyncio.to_thread(clearing.remove, verdict.going)
 
     def _publish(self, event: Event) -> None:
         self.standing.take(event)

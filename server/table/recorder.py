@@ -22,7 +22,7 @@ from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
 from server.table.config import Camera, Placed, Port, Recorder
 from server.table.hashed_video import HashedVideo
-from server.table.retention import Kept, alarm, to_go
+from server.table.retention import alarm
 from stream.recorded import Hashing, Piece, RecordingHashed, whole
 from stream.recording import SESSION_FILE, CaptureWriter, Chunk, write_session
 from stream.toml import to_toml
@@ -295,28 +295,6 @@ def is_of_a_link(observation: Observation) -> bool:
             return observation.kind in _OF_A_LINK
         case _:
             return isinstance(observation, CameraFault | DeviceReturned)
-
-
-def tidy(folder: Path, recorder: Recorder, now_ns: int) -> tuple[str, ...]:
-    """Remove expired sessions; return their names."""
-    going = to_go(listed(folder), recorder, now_ns)
-    for name in going:
-        shutil.rmtree(folder / name)
-    return going
-
-
-def listed(folder: Path) -> tuple[Kept, ...]:
-    """Return the session folders in ``folder``; ignore everything else there."""
-    return tuple(
-        Kept(
-            name=place.name,
-            begun_ns=int(place.name.rpartition("-")[2]),
-            size=sum(file.stat().st_size for file in place.rglob("*") if file.is_file()),
-            held=is_held(place),
-        )
-        for place in sorted(folder.iterdir())
-        if (place / SESSION_FILE).is_file() and place.name.rpartition("-")[2].isdecimal()
-    )
 
 
 def hold_file(session: Path) -> Path:

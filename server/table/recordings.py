@@ -46,6 +46,11 @@ class Recordings:
         """The folder being written."""
         return self._current
 
+    @property
+    def writing(self) -> frozenset[str]:
+        """The names of the folders that data may still come to."""
+        return frozenset(one.folder.name for one in (*self._ended, self._current))
+
     def received(self, port: str, at_ns: int, data: bytes) -> None:
         """Record one read of a port."""
         self._keep(lambda: self._of(at_ns).received(port, at_ns, data))

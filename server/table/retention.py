@@ -1,12 +1,12 @@
-"""Decide which recorded sessions are kept, by age, by size and by hold. Pure."""
+"""Decide which recorded sessions are kept, by age, by room and by hold. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from server.table.config import Recorder
+from stream.proven_time import Evidence, ProvenTime, Verdict, beyond_room, expired
 
-_DAY_NS: Final = 86_400_000_000_000
 _GB: Final = 1_000_000_000
 
 
@@ -14,29 +14,38 @@ _GB: Final = 1_000_000_000
 class Kept:
     """A session folder on the disk."""
 
-    name: str
-    begun_ns: int
-    size: int
-    """Size in bytes."""
-    held: bool
-    """Whether a legal hold protects it: then it is never removed."""
+    evidence: Evidence
+    stays: bool
+    """Whether a legal hold protects it, or the table still writes it: then it is never removed."""
 
 
-def to_go(sessions: Sequence[Kept], recorder: Recorder, now_ns: int) -> tuple[str, ...]:
-    """Return the sessions to remove, the oldest first.
+def to_go(
+    sessions: Sequence[Kept], all_bytes: int, recorder: Recorder, time: ProvenTime, now_ns: int
+) -> Verdict:
+    """Return the sessions to remove.
 
-    Expired ones go first; then the oldest, until all together, including the held ones, fit the
-    limit. The newest, which is still being written, never goes.
+    Those that are too old go first; then the oldest, until all together, including those that
+    stay, fit the limit. The newest never goes.
+
+    Args:
+        sessions: in the order in which the table recorded them.
+        all_bytes: size of every session in the folder, other tables' too.
+        recorder: the limits.
+        time: what the table's journal proves.
+        now_ns: the journal's time.
     """
-    by_age = sorted(sessions, key=lambda kept: (kept.begun_ns, kept.name))
-    total = sum(kept.size for kept in by_age)
-    going: list[str] = []
-    for kept in by_age[:-1]:
-        too_old = now_ns - kept.begun_ns > recorder.keep_days * _DAY_NS
-        if not kept.held and (too_old or total > recorder.most_gb * _GB):
-            going.append(kept.name)
-            total -= kept.size
-    return tuple(going)
+    may_go = [kept.evidence for kept in sessions[:-1] if not kept.stays]
+    old = expired(may_go, recorder.keep_days, time, now_ns)
+    gone = {one.name for one in old.going}
+    left_bytes = all_bytes - sum(one.size_bytes for one in old.going)
+    more = beyond_room(
+        (one for one in may_go if one.name not in gone),
+        f"most_gb = {recorder.most_gb:g}",
+        left_bytes - recorder.most_gb * _GB,
+        time,
+        now_ns,
+    )
+    return replace(old, going=(*old.going, *more))
 
 
 def alarm(free: int, recorder: Recorder) -> str | None:

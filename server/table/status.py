@@ -55,6 +55,8 @@ class Standing:
     lost: set[str] = field(default_factory=set)
     clock: ClockStanding = field(default_factory=ClockStanding)
     alarm: str | None = None
+    overdue: str | None = None
+    """Why recordings that are old enough are not removed."""
     unrecorded: str | None = None
     """Why recording failed."""
     unsent: str | None = None
@@ -126,6 +128,8 @@ class Standing:
         parts += self.clock.faults()
         if self.alarm is not None:
             parts.append(f"DISK: {self.alarm}")
+        if self.overdue is not None:
+            parts.append(f"RECORDINGS KEPT: {self.overdue}")
         if self.unrecorded is not None:
             parts.append(f"NOT RECORDED: {self.unrecorded}")
         if self.unsent is not None:

@@ -148,8 +148,8 @@ def test_the_service_holds_a_recording_that_it_cannot_change(
     assert ran.returncode == 0, ran.stderr
     assert _refused(site, SERVICE, f"touch {recording}/planted")
     assert _refused(site, SERVICE, f"rm {recording}/session.toml")
-    seen = "from pathlib import Path; from server.table.recorder import listed; "
-    seen += f'print([one.name for one in listed(Path("{STATE}/recordings")) if one.held])'
+    seen = "from pathlib import Path; from server.table.recorder import is_held; "
+    seen += f'print([one.name for one in Path("{STATE}/recordings").iterdir() if is_held(one)])'
     ran = site.run_as(TABLE, f"{PYTHON} -c '{seen}'")
     assert recording.rpartition("/")[2] in ran.stdout, ran.stdout + ran.stderr
 

@@ -82,6 +82,19 @@ def test_what_keeps_connections_open_has_its_own_limit_of_descriptors(name: str)
     assert int(limit) >= 4096
 
 
+@pytest.mark.parametrize("name", ["pitwatch-backup.service", "pitwatch-table@.service"])
+def test_what_judges_ages_may_read_whether_the_clock_is_synchronised_and_not_set_it(
+    name: str,
+) -> None:
+    """glibc asks with either call; ProtectClock=yes would deny both."""
+    lines = (FOLDER / name).read_text().splitlines()
+    assert "ProtectClock=yes" not in lines
+    assert [line for line in lines if line.startswith("SystemCallFilter=")][-1] == (
+        "SystemCallFilter=adjtimex clock_adjtime"
+    )
+    assert "CapabilityBoundingSet=" in lines, "no CAP_SYS_TIME"
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_no_number_of_failed_starts_stops_a_unit_for_good(name: str) -> None:
     """A disk may be full for a day."""

@@ -64,6 +64,7 @@ COMMANDS = (
     ("restore examples data", Exit.REFUSED),  # the examples are no backup
     ("backup make examples backups", Exit.REFUSED),  # nor a site's data
     ("backup verify examples", Exit.REFUSED),
+    ("journal clock-checked evening.journal --by ann", Exit.REFUSED),
     ("journal keys table.key", Exit.CLEAN),
     (FILM, Exit.CLEAN),
     *FROM_FILM,

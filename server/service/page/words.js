@@ -147,6 +147,7 @@ const SENTENCES = {
   console_entry: (e) => `${deviceName(e.source)} enters${e.fact ? `: ${sentenceOf(e.fact)}` : ""}`,
   clock_anchored: (e) => `${deviceName(e.source)} has its clock set`,
   clock_synchronisation: (e) => `Host's clock: ${e.state}`,
+  clock_checked: (e) => `${deviceName(e.source)} found the host's clock right`,
   clock_compared: () => "Host's clock differs from the table's",
 };
 

@@ -56,7 +56,7 @@ def test_a_refusal_gives_the_reason_and_an_unknown_word_is_refused(journal: Path
             return answers
 
     answers = asyncio.run(asked())
-    assert b"expected a console_entry or a review_resolved" in answers
+    assert b"expected a console_entry, a review_resolved or a clock_checked" in answers
     assert answers.count(b"refused") == 2
 
 

@@ -8,9 +8,8 @@ from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from models.events import CardSighted, RoundOpened, ShoeCutCard
 from server.archive.clips import Clips
-from server.archive.incident import hold
 from server.table.config import Recorder, layout_of, read_config
-from server.table.recorder import HOLD_FILE, HOLDS, SessionRecorder, listed, tidy
+from server.table.recorder import SessionRecorder
 from server.table.recordings import IN_FLIGHT_NS, Recordings, may_turn_over
 from server.table.status import Standing
 from stream.recording import read_capture, read_description, video_files
@@ -85,43 +84,6 @@ def test_the_old_folder_is_closed_once_nothing_can_come_to_it(tmp_path: Path) ->
     kept.look_after(OVER_NS + IN_FLIGHT_NS + 1)
     assert Clips(old).session.cameras[0].segments == 4
     kept.close()
-
-
-def test_what_is_held_and_what_is_written_stays_and_the_rest_goes_by_age_and_size(
-    tmp_path: Path,
-) -> None:
-    kept = recordings(tmp_path)
-    for number in range(5):
-        kept.filmed("overhead", picture(number))
-        kept.turn_over(START_NS + (number + 1) * 24 * HOUR_NS)
-    kept.look_after(START_NS + 5 * 24 * HOUR_NS + IN_FLIGHT_NS + 1)
-    (tmp_path / f"BJ-07-{START_NS}" / HOLD_FILE).write_text("incident 7")
-    days = Recorder(folder=str(tmp_path), keep_days=3)
-    gone = tidy(tmp_path, days, START_NS + 5 * 24 * HOUR_NS)
-    assert gone == (f"BJ-07-{START_NS + 24 * HOUR_NS}",)
-    tight = Recorder(folder=str(tmp_path), keep_days=3650, most_gb=1e-9)
-    tidy(tmp_path, tight, START_NS + 5 * 24 * HOUR_NS)
-    assert {one.name for one in listed(tmp_path)} == {
-        f"BJ-07-{START_NS}",
-        f"BJ-07-{START_NS + 5 * 24 * HOUR_NS}",
-    }
-    kept.close()
-
-
-def test_a_hold_in_the_folder_for_holds_keeps_a_session(tmp_path: Path) -> None:
-    """A program that may not write into a recording holds it there."""
-    (tmp_path / HOLDS).mkdir()
-    kept = recordings(tmp_path)
-    for number in range(2):
-        kept.filmed("overhead", picture(number))
-        kept.turn_over(START_NS + (number + 1) * 24 * HOUR_NS)
-    kept.close()
-    first, second, current = (one.name for one in listed(tmp_path))
-    hold(tmp_path / first, "incident 7")
-    assert [path.name for path in (tmp_path / first).glob(HOLD_FILE)] == []
-    tight = Recorder(folder=str(tmp_path), keep_days=1)
-    assert tidy(tmp_path, tight, START_NS + 40 * 24 * HOUR_NS) == (second,)
-    assert [one.name for one in listed(tmp_path)] == [first, current]
 
 
 def test_a_recording_that_broke_off_is_reported_and_begun_anew(tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ from server.house.formatting import Formats
 from server.table.config import Recorder
 from server.table.entries import Entries
 from server.table.order import Observed, Order
-from server.table.recorder import HOLD_FILE, listed, tidy
 from server.table.resume import Identities, Past, unwatched
 from server.table.retention import Kept, alarm, to_go
 from server.table.status import Standing
+from stream.proven_time import Evidence, ProvenTime
 from stream.replay import Timed
 
 CAMERA = "camera:overhead"
@@ -180,20 +180,37 @@ def test_entries_come_through_a_pipe_and_what_is_none_is_refused_by_line(tmp_pat
 # --- what is kept -----------------------------------------------------------------------------
 
 KEEP = Recorder(folder="r", keep_days=10, most_gb=3.0, least_free_gb=1.0)
+TIME = ProvenTime(start_ns=0, stated="synchronised")
+"""What a journal proves whose clocks agree."""
 
 
 def kept(name: str, age_days: int, size: int = GB, *, held: bool = False) -> Kept:
-    return Kept(name, (100 - age_days) * DAY_NS, size, held)
+    return Kept(Evidence(name, (100 - age_days) * DAY_NS, size), held)
+
+
+def going(sessions: list[Kept], time: ProvenTime = TIME, others_bytes: int = 0) -> tuple[str, ...]:
+    all_bytes = others_bytes + sum(one.evidence.size_bytes for one in sessions)
+    verdict = to_go(sessions, all_bytes, KEEP, time, 100 * DAY_NS)
+    return tuple(one.name for one in verdict.going)
 
 
 def test_what_is_too_old_goes_unless_it_is_held() -> None:
-    lying = [kept("a", 30), kept("b", 20, held=True), kept("c", 5), kept("d", 1, 0)]
-    assert to_go(lying, KEEP, 100 * DAY_NS) == ("a",)
+    assert going([kept("a", 30), kept("b", 20, held=True), kept("c", 5), kept("d", 1, 0)]) == ("a",)
 
 
 def test_the_oldest_go_until_the_rest_fits_and_the_newest_never() -> None:
     lying = [kept("a", 9), kept("b", 8, held=True), kept("c", 7), kept("d", 1, 4 * GB)]
-    assert to_go(lying, KEEP, 100 * DAY_NS) == ("a", "c")
+    assert going(lying) == ("a", "c")
+    assert going([kept("a", 9), kept("b", 1)], others_bytes=3 * GB) == ("a",)
+
+
+def test_a_clock_in_doubt_keeps_what_is_too_old_and_room_asks_no_clock() -> None:
+    in_doubt = ProvenTime(start_ns=0, stated="unsynchronised")
+    lying = [kept("a", 30, 0), kept("b", 20, 0), kept("c", 1)]
+    assert going(lying, in_doubt) == ()
+    found = to_go(lying, GB, KEEP, in_doubt, 100 * DAY_NS)
+    assert found.in_words() == "2 past keep_days: the clock is not synchronised"
+    assert going([kept("a", 2), kept("b", 2, 2 * GB), kept("c", 1)], in_doubt) == ("a",)
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3 * GB), st.booleans()), max_size=12))
@@ -201,24 +218,11 @@ def test_nothing_held_ever_goes_and_nothing_goes_without_need(
     sessions: list[tuple[int, int, bool]],
 ) -> None:
     lying = [kept(f"{n:02}", age, size, held=held) for n, (age, size, held) in enumerate(sessions)]
-    going = to_go(lying, KEEP, 100 * DAY_NS)
-    stays = [one for one in lying if one.name not in going]
-    assert {one.name for one in lying if one.held} <= {one.name for one in stays}
-    if sum(one.size for one in lying) <= 3 * GB:
-        old = {one.name for one in lying if one.begun_ns < 90 * DAY_NS}
-        assert set(going) <= old
-
-
-def test_folders_go_from_the_disk_and_a_hold_file_keeps_one(tmp_path: Path) -> None:
-    for name, held in (("T-1", False), ("T-2", True), (f"T-{100 * DAY_NS}", False)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "session.toml").write_text("")
-        if held:
-            (tmp_path / name / HOLD_FILE).write_text("incident 12")
-    (tmp_path / "notes").mkdir()
-    assert tidy(tmp_path, KEEP, 100 * DAY_NS) == ("T-1",)
-    assert {one.name for one in listed(tmp_path)} == {f"T-{100 * DAY_NS}", "T-2"}
-    assert (tmp_path / "notes").is_dir()
+    gone = going(lying)
+    assert not {one.evidence.name for one in lying if one.stays} & {*gone}
+    if sum(one.evidence.size_bytes for one in lying) <= 3 * GB:
+        old = {one.evidence.name for one in lying if one.evidence.made_ns < 90 * DAY_NS}
+        assert set(gone) <= old
 
 
 def test_the_alarm_gives_free_and_required_space() -> None:
