@@ -16,12 +16,17 @@ AMOUNT: Final = re.compile(r"-?\d{1,3}(?:,\d{3})*\.\d\d")
 """An amount in its plain form."""
 _AMOUNT: Final = "{amount}"
 _NUMBER: Final = "{number}"
-_PLACE: Final = re.compile(r"(\{amount\}|\{number\})")
-_READ: Final = {_AMOUNT: f"({AMOUNT.pattern})", _NUMBER: r"(\d+)"}
+_WAGER: Final = "{wager}"
+_PLACE: Final = re.compile(r"(\{amount\}|\{number\}|\{wager\})")
+_READ: Final = {
+    _AMOUNT: f"({AMOUNT.pattern})",
+    _NUMBER: r"(\d+)",
+    _WAGER: r"((?:the \w+ of )?spot \d+(?:, hand \d+)?)",
+}
 
 
 class Sentence(Enum):
-    """A sentence with places for amounts, ``{amount}``, and for other numbers, ``{number}``."""
+    """A sentence with places: ``{amount}``, ``{number}``, and ``{wager}`` for whose it is."""
 
     STRAY_WAGER = "wager of {amount} on hand {number}, which does not exist; it does not count"
     LATE_WAGER = "wager of {amount} after the first card was dealt; it had to wait"
@@ -51,7 +56,16 @@ class Sentence(Enum):
     INSURANCE_NOT_PAID = "insurance not settled: {amount} should have been paid"
     INSURANCE_NOT_TAKEN = "insurance not settled: {amount} should have been taken"
 
-    def write(self, *values: int) -> str:
+    OWED = "{wager} is still owed {amount}"
+    OVERPAID = "{wager} has {amount} too much"
+    PAID_LATER = "{wager} was owed {amount} at the close and got it later"
+    GIVEN_BACK = "{wager} had {amount} too much at the close and gave it back later"
+    HOUSE_KEPT = "the house kept {amount} where {amount} was due"
+    HOUSE_PAID = "the house paid {amount} where {amount} was due"
+    HOUSE_KEPT_INSTEAD = "the house kept {amount} where it had to pay {amount}"
+    HOUSE_PAID_INSTEAD = "the house paid {amount} where it was due {amount}"
+
+    def write(self, *values: int | str) -> str:
         """Write the sentence with a value for each place, amounts in cents.
 
         Raises:
@@ -70,7 +84,7 @@ class Sentence(Enum):
             return None
         texts = iter(found.groups())
         return tuple(
-            cents(next(texts)) if part == _AMOUNT else next(texts) if part == _NUMBER else part
+            cents(next(texts)) if part == _AMOUNT else next(texts) if part in _READ else part
             for part in self._parts
         )
 
@@ -83,13 +97,13 @@ class Sentence(Enum):
         return re.compile("".join(_READ.get(part) or re.escape(part) for part in self._parts))
 
 
-def _written(part: str, given: Iterator[int]) -> str:
+def _written(part: str, given: Iterator[int | str]) -> str:
     if part not in _READ:
         return part
     value = next(given, None)
     if value is None:
         raise ValueError(f"a value for {part} is missing")
-    return dollars(value) if part == _AMOUNT else str(value)
+    return dollars(value) if part == _AMOUNT and isinstance(value, int) else str(value)
 
 
 def cents(text: str) -> Cents:

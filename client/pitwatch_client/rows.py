@@ -161,6 +161,46 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
 # --- lists --------------------------------------------------------------------------------
 
 
+class BalanceLine(msgspec.Struct, frozen=True, kw_only=True):
+    """What one hand or insurance was due and was paid, as the player's gain."""
+
+    spot: int
+    hand: int
+    kind: str
+    """``main`` or ``insurance``."""
+    stake: int
+    due: int | None
+    """``None`` while it is not settled."""
+    paid: int | None
+    """``None`` where no payment was observed."""
+    difference: int | None
+    """What was paid beyond what was due; negative where the player is still owed. ``None`` where
+    one of the two is not known, and in a round under review."""
+    recovered: int = 0
+    """The part of a difference at the close that payments after it made good."""
+    says: str = ""
+    """The difference in words; empty where there is none."""
+
+
+class Balance(msgspec.Struct, frozen=True, kw_only=True):
+    """All wagers of a round. A sum is ``None`` while an amount in it is not known."""
+
+    lines: tuple[BalanceLine, ...]
+    observed: bool
+    """Whether any payment was observed."""
+    stake: int
+    due: int | None
+    paid: int | None
+    difference: int | None
+    underpaid: int
+    """What the house still owes."""
+    overpaid: int
+    """What players were paid too much."""
+    recovered: int
+    says: str
+    """What it came to for the house, in words."""
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of a table's journal. ``at`` and ``seq`` are its place there."""
 
@@ -189,6 +229,8 @@ class RoundRow(Row, frozen=True, kw_only=True):
     decided: int
     result: RoundResult | None
     """``None`` until it is settled."""
+    balance: Balance | None = None
+    """What was due and paid; ``None`` until it is settled."""
 
 
 class HandRow(Row, frozen=True, kw_only=True):
@@ -197,9 +239,17 @@ class HandRow(Row, frozen=True, kw_only=True):
     spot: int
     hand: int
     cards: tuple[Card | None, ...]
+    burned: tuple[Card | None, ...] = ()
+    """Cards that it was dealt and could not take; they do not count."""
     stake: int
     outcome: HandOutcome
     net: int | None
+    """What it is due."""
+    paid: int | None = None
+    """``None`` where no payment was observed."""
+    difference: int | None = None
+    """What was paid beyond what was due; negative where the player is still owed. ``None`` where
+    one of the two is not known, and while the round is under review."""
     clauses: tuple[str, ...]
 
 
@@ -259,6 +309,8 @@ class PaymentRow(Row, frozen=True, kw_only=True):
     hand: int
     kind: Literal["main", "insurance"]
     amount: int
+    late: bool = False
+    """Whether it was made after the round closed."""
 
 
 class LedgerRow(Row, frozen=True, kw_only=True):

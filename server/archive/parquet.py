@@ -18,6 +18,7 @@ from server.archive.settling import Settled
 from server.house.rules_in_force import name_in, overrides_text
 from server.house.wording import cards_code
 from server.process.arrow import ipc, pa, pq
+from settlement.balance import Balance
 from stream.scratch import scratch_folder
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
@@ -60,9 +61,11 @@ SETTLED: Final[Schemas] = {
             ("exact_numerator", pa.int64()),
             ("exact_denominator", pa.int64()),
             ("paid", pa.int64()),
+            ("difference", pa.int64()),
             ("insurance_stake", pa.int64()),
             ("insurance_net", pa.int64()),
             ("insurance_paid", pa.int64()),
+            ("insurance_difference", pa.int64()),
             ("dealer", pa.string()),
             ("dealer_outcome", CODE),
             ("clauses", pa.list_(pa.string())),
@@ -99,14 +102,20 @@ SETTLED: Final[Schemas] = {
             ("violations", pa.int32()),
             ("suspected", pa.int32()),
             ("net", pa.int64()),
+            ("kept", pa.int64()),
+            ("underpaid", pa.int64()),
+            ("overpaid", pa.int64()),
         ]
     ),
 }
 """The tables of ``settle --out``: one row a hand; in a folder, also violations and rounds.
 
-``insurance_*`` belong to the first hand of an insured spot. ``paid`` is the observed payment, null
-where none was observed. ``violations`` of a hand are the certain mistakes that name it,
-``suspected`` those that a person must still decide; of a round both are counts.
+``insurance_*`` belong to the first hand of an insured spot. ``net`` is due; ``paid`` was observed,
+0 for a push left alone, null where no payment was seen; ``difference`` is what was paid beyond what
+was due. ``kept`` is what the house kept, where ``net`` was due to it; ``underpaid`` and
+``overpaid`` are still open, and 0 in a round under review. ``violations`` of a hand are the certain
+mistakes that name it, ``suspected`` those that a person must still decide; of a round both are
+counts.
 """
 
 CHANGES: Final[Schemas] = {
@@ -190,10 +199,10 @@ def rows_of_change(name: str, one: Resettled) -> Rows:
 
 def rows_of(name: str, settled: Settled) -> Rows:
     """Return the rows of one round for each table of ``SETTLED``."""
-    result = settled.result
+    result, found = settled.result, settled.balance()
     place = (name, settled.table, result.round)
     return {
-        "hands": list(_hand_rows(place, settled)),
+        "hands": list(_hand_rows(place, settled, found)),
         "violations": [
             (
                 *place,
@@ -223,13 +232,18 @@ def rows_of(name: str, settled: Settled) -> Rows:
                 len(result.mistakes),
                 len(result.suspected),
                 result.net,
+                None if found.paid is None else -found.paid,
+                found.underpaid,
+                found.overpaid,
             )
         ],
     }
 
 
-def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
-    result, paid = settled.result, settled.paid()
+def _hand_rows(place: Row, settled: Settled, found: Balance) -> Iterator[Row]:
+    result = settled.result
+    lines = {(one.spot, one.hand, one.kind): (one.paid, one.difference) for one in found.lines}
+    unseen = (None, None)
     dealer = cards_code(result.dealer.cards), result.dealer.outcome
     place = (*place, *_when(settled), *_rules(result))
     for spot in result.spots:
@@ -243,9 +257,9 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
                 result.status,
                 spot.spot,
                 *_hand_cells(hand),
-                paid.get((spot.spot, hand.hand, "main")),
+                *lines[spot.spot, hand.hand, "main"],
                 *_insurance_cells(spot, hand.hand),
-                paid.get((spot.spot, hand.hand, "insurance")),
+                *lines.get((spot.spot, hand.hand, "insurance"), unseen),
                 *dealer,
                 hand.clauses,
                 certain,

@@ -12,8 +12,9 @@ from models.judgements import AnyEvent, RoundResult, RoundSettled, Violation
 from models.money import Cents
 from models.rulebook import Rulebook
 from server.archive.open_items import OpenItems
-from server.archive.settling import FACTS, Account, Settled, TableEngine
+from server.archive.settling import FACTS, Settled, TableEngine
 from server.house.rules_in_force import RulesName, name_in
+from settlement.balance import Account
 from settlement.facts import ReadFact
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec.structs import replace
 
@@ -14,14 +14,12 @@ from models.money import Cents
 from models.rulebook import Rulebook
 from server.archive.archives import Feed
 from server.archive.open_items import OpenItems
+from settlement.balance import Account, Balance, balance, payments_in
 from settlement.engine import Engine
 from settlement.facts import ROUND_CLOSED, ROUND_OPENED, ReadFact
 
 if TYPE_CHECKING:
     from server.archive.history import PartReader
-
-Account: TypeAlias = tuple[int, int, str]
-"""Spot, hand and kind of a wager: ``main`` or ``insurance``."""
 
 FACTS: Final = frozenset(get_args(AnyFact))
 _ENDS: Final = (ROUND_OPENED, ROUND_CLOSED)
@@ -46,6 +44,14 @@ class Settled:
                 account = (payment.spot, payment.hand, payment.kind)
                 sums[account] = sums.get(account, 0) + payment.amount
         return sums
+
+    def has_payments(self) -> bool:
+        """Return whether any payment was observed."""
+        return any(type(fact) is PaymentMade for _, fact in reversed(self.facts))
+
+    def balance(self) -> Balance:
+        """Return what was due and paid."""
+        return balance(self.result, payments_in(fact for _, fact in self.facts))
 
     @property
     def opened_at(self) -> int | None:

@@ -1,7 +1,6 @@
 """The totals of many rounds: wagers, payments, hold, mistakes, open results."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
@@ -12,9 +11,8 @@ from models.judgements import HandResult, OddCents, SpotResult
 from models.money import Cents
 from server.archive.settling import Settled
 from server.house.wording import is_clean
+from settlement.balance import Totals
 from settlement.clauses import BREAKS
-
-_PAYMENT = ("wrong_payout", "payment_missing")
 
 
 @dataclass(slots=True)
@@ -42,9 +40,11 @@ class Tally:
     taken: Cents = 0
     """Players' losses."""
     overpaid: Cents = 0
-    """Wrong payments in the players' favour."""
+    """What players were paid too much and did not give back."""
     underpaid: Cents = 0
-    """Wrong payments in the house's favour."""
+    """What the house still owes to players."""
+    unobserved: int = 0
+    """Rounds not under review without an observed payment."""
     rounded: int = 0
     """Payouts that the smallest chip could not make exactly."""
     odd_cents: Fraction = Fraction(0)
@@ -64,6 +64,19 @@ class Tally:
         """The house's gain as a share of the wagers."""
         return self.house / self.wagered if self.wagered else None
 
+    @property
+    def still_open(self) -> Totals:
+        """What is still to be paid."""
+        decided = self.rounds - self.in_review
+        return Totals(
+            underpaid=self.underpaid,
+            overpaid=self.overpaid,
+            rounds=decided - self.unobserved,
+            to_decide=self.in_review,
+            unsettled=self.not_final - self.in_review,
+            unobserved=self.unobserved,
+        )
+
     def add(self, settled: Settled) -> None:
         """Count one round."""
         result = settled.result
@@ -72,6 +85,7 @@ class Tally:
         self.not_final += result.status != "final"
         in_review = result.status == "review"
         self.in_review += in_review
+        self.unobserved += not in_review and not settled.has_payments()
         for spot in result.spots:
             self._add_spot(spot, in_review=in_review)
         self.suspected.update(one.code for one in result.suspected)
@@ -120,28 +134,9 @@ class Tally:
             self.taken -= net
 
     def _add_differences(self, settled: Settled) -> None:
-        for _, due, paid in differences(settled):
-            if paid > due:
-                self.overpaid += paid - due
-            else:
-                self.underpaid += due - paid
-
-
-def differences(settled: Settled) -> Iterator[tuple[tuple[int, int, str], Cents, Cents]]:
-    """Yield ``(account, due, paid)`` for each account with a certain payment mistake."""
-    accused: dict[tuple[int | None, int | None], set[str]] = {}
-    for found in settled.result.mistakes:
-        if found.code in _PAYMENT:
-            accused.setdefault((found.spot, found.hand), set()).add(found.code)
-    if not accused:
-        return
-    paid, dues = settled.paid(), settled.due()
-    for account in dues | paid:
-        codes = accused.get(account[:2], ())
-        due = dues.get(account, 0)
-        judged = account in paid or "payment_missing" in codes
-        if codes and judged and due is not None and due != paid.get(account, 0):
-            yield account, due, paid.get(account, 0)
+        found = settled.balance()
+        self.overpaid += found.overpaid
+        self.underpaid += found.underpaid
 
 
 def as_json(tally: Tally) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from server.report.page import write_report
 from server.report.story import SessionStory, round_stories
 from server.table.comparison import tally
 from server.table.replay import Replayed, ReplayOptions, replay
+from settlement.balance import balances
 from stream.clock import elapsed_ns
 from stream.copies import whole_journal
 from stream.journal import Journal
@@ -163,7 +164,8 @@ def print_tables(
 ) -> None:
     """Print the rounds for people, their comparison with the truth, and the time taken."""
     found, currency = house or House(), replayed.recording.session.currency
-    print_rounds(console, replayed.rounds, Formats(replace(found, currency=currency)))
+    formats = Formats(replace(found, currency=currency))
+    print_rounds(console, replayed.rounds, balances(replayed.events, replayed.rounds), formats)
     if currency != found.currency:
         note = f"amounts are in {currency}, the table's currency; the house's is {found.currency}"
         console.print(Text(note, style="dim"))

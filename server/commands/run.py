@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from rich.text import Text
 
-from models.events import Event
+from models.events import Event, PaymentMade, RoundClosed, RoundOpened
 from models.judgements import RoundSettled
 from server.commands.tables import round_view
 from server.house.formatting import Formats
@@ -24,6 +24,7 @@ from server.table.journal import table_journal
 from server.table.live import LiveTable
 from server.table.sending import Sender
 from server.table.status import Standing
+from settlement.balance import balance, payments_in
 from stream.clock import HostClock, kernel_sync
 from vision.reader import Reader
 
@@ -63,9 +64,15 @@ class _Printer:
 
     def __init__(self, formats: Formats, *, as_json: bool) -> None:
         self._formats, self._as_json = formats, as_json
+        self._paid: list[Event] = []
+        """Payments and closes since the last round opened."""
         self.clean = True
 
     def take(self, event: Event) -> None:
+        if isinstance(event, RoundOpened):
+            self._paid.clear()
+        elif isinstance(event, PaymentMade | RoundClosed):
+            self._paid.append(event)
         if not isinstance(event, RoundSettled):
             return
         self.clean = self.clean and is_clean(event.result)
@@ -73,7 +80,8 @@ class _Printer:
             print_json(event.result)
             sys.stdout.flush()
         else:
-            screen().print(round_view(event.result, self._formats))
+            found = balance(event.result, payments_in(self._paid))
+            screen().print(round_view(event.result, self._formats, balance=found))
 
 
 async def _run(table: LiveTable, sender: Sender, for_s: float | None, formats: Formats) -> None:

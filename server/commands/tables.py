@@ -16,9 +16,11 @@ from server.archive.tally import Tally
 from server.house.formatting import Formats, gain_of
 from server.house.rules_in_force import RulesName, name_in
 from server.house.wording import (
+    burned_text,
     candidates_text,
     card_text,
     counted,
+    dealer_text,
     events_text,
     is_red,
     place_in,
@@ -27,6 +29,7 @@ from server.house.wording import (
 )
 from server.process.terminal import screen
 from server.table.comparison import Comparison
+from settlement.balance import Balance, bottom_line, totals
 from settlement.clauses import BREAKS, CLAUSES
 from settlement.questions import question, question_of_code
 
@@ -73,7 +76,9 @@ class RoundPages:
         if self._name is not None:
             self._console.rule(self._name)
             self._name = None
-        self._console.print(round_view(settled.result, self._formats, settled.table))
+        found = settled.result
+        balance = settled.balance() if found.violations else None
+        self._console.print(round_view(found, self._formats, settled.table, balance))
         self._console.print()
 
 
@@ -82,16 +87,29 @@ def print_totals(totals: Tally, files: int, rules: RulesName, formats: Formats) 
     screen().print(totals_view(totals, files, rules, formats))
 
 
-def print_rounds(console: Console, rounds: Sequence[RoundResult], formats: Formats) -> None:
-    """Print every round and the totals below."""
-    for result in rounds:
-        console.print(round_view(result, formats))
+def print_rounds(
+    console: Console, rounds: Sequence[RoundResult], balances: Sequence[Balance], formats: Formats
+) -> None:
+    """Print every round and the totals below; ``balances`` has one for each round."""
+    for result, balance in zip(rounds, balances, strict=True):
+        console.print(round_view(result, formats, balance=balance))
         console.print()
     console.print(totals_line(rounds, formats))
+    statuses = [result.status for result in rounds]
+    still_open = formats.still_open(totals(zip(statuses, balances, strict=True)))
+    console.print(Text(f"balance: {still_open}"))
 
 
-def round_view(result: RoundResult, formats: Formats, table: str | None = None) -> RenderableType:
-    """Lay out one round: heading, hands, then mistakes and open items."""
+def round_view(
+    result: RoundResult,
+    formats: Formats,
+    table: str | None = None,
+    balance: Balance | None = None,
+) -> RenderableType:
+    """Lay out one round: heading, hands, then mistakes and open items.
+
+    With ``balance`` a mistake about money is followed by what it came to.
+    """
     reviews = result.reviews or ()
     return Group(
         _heading(result, table, formats),
@@ -99,7 +117,14 @@ def round_view(result: RoundResult, formats: Formats, table: str | None = None) 
         *_odd_lines(result, formats),
         *_unknown_lines(result, formats),
         *(_review_line(review) for review in reviews),
-        *(_mistake_line(one, result, formats) for one in result.violations),
+        *(
+            line
+            for one in result.violations
+            for line in (
+                _mistake_line(one, result, formats),
+                *_bottom_lines(one, balance, formats),
+            )
+        ),
     )
 
 
@@ -147,8 +172,8 @@ def _totals(totals: Tally, files: int, formats: Formats) -> Iterator[tuple[str, 
     yield "money", _money(totals, formats)
     if totals.not_final:
         yield "open", Text(_open(totals, formats), style="yellow")
-    if totals.overpaid or totals.underpaid:
-        yield "paid wrongly", Text(_paid_wrongly(totals, formats), style="red")
+    wrongly = totals.overpaid or totals.underpaid
+    yield "balance", Text(formats.still_open(totals.still_open), style="red" if wrongly else "")
     if totals.rounded:
         yield "odd cents", Text(_odd_cents(totals, formats))
     many = totals.violations.total()
@@ -174,11 +199,6 @@ def _open(totals: Tally, formats: Formats) -> str:
     unknown = f"{totals.unknown:,} depending on an unknown card"
     held = f", {counted(totals.in_review, 'round')} under review" if totals.in_review else ""
     return f"{rounds} not final: {waiting}, {unknown}{held}; {stakes} staked on them"
-
-
-def _paid_wrongly(totals: Tally, formats: Formats) -> str:
-    over, under = formats.amount(totals.overpaid), formats.amount(totals.underpaid)
-    return f"{over} to the players, {under} to the house"
 
 
 def _odd_cents(totals: Tally, formats: Formats) -> str:
@@ -241,8 +261,7 @@ def _hands_table(result: RoundResult, formats: Formats) -> Table:
 
 def _add_dealer(table: Table, result: RoundResult) -> None:
     dealer = result.dealer
-    points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total} "
-    outcome = Text(f"{points}{dealer.outcome.replace('_', ' ')}", style="bold")
+    outcome = Text(dealer_text(dealer), style="bold")
     table.add_row("dealer", "", _cards(dealer.cards, dealer.burned), "", outcome, "", "")
 
 
@@ -280,7 +299,8 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
     for card in cards:
         line.append(card_text(card) + " ", style="bold red" if is_red(card) else "bold")
     if burned:
-        line.append("burned " + " ".join(map(card_text, burned)), style="dim strike")
+        line.rstrip()
+        line.append("; " * bool(cards) + burned_text(burned), style="dim")
     return line
 
 
@@ -319,6 +339,14 @@ def _mistake_line(one: Violation, result: RoundResult, formats: Formats) -> Text
     line.append(one.code, style=style)
     line.append(f" ({place_in(result, one.spot, one.hand)}) {formats.sentence(one.detail)} ")
     return line.append(f"[{one.clause}, event {one.seq}]", style="dim")
+
+
+def _bottom_lines(
+    violation: Violation, balance: Balance | None, formats: Formats
+) -> Iterator[Text]:
+    said = () if balance is None else bottom_line(balance, violation)
+    if said:
+        yield Text(f"    {formats.sentences(said)}", style="bold")
 
 
 def _review_line(review: Review) -> Text:

@@ -4,6 +4,7 @@ Hours run from 0 to 23 in every locale, since an overlooked *am* or *pm* opens a
 are 0 to 9 in every locale, since people type them back into Find.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -18,7 +19,8 @@ from babel.numbers import format_decimal
 from models.house import House, decimals
 from models.judgements import RoundResult
 from models.money import Cents
-from server.house.wording import with_pips
+from server.house.wording import capitalised, counted, with_pips
+from settlement.balance import ALL_PAID, NOTHING_SEEN, Totals
 from settlement.sentences import AMOUNT, cents, words_and_amounts
 
 OPEN: Final = "open"
@@ -101,6 +103,27 @@ class Formats:
         digits = decimals(currency or self.house.currency)
         whole, part = divmod(minor, 10**digits)
         return self.amount(minor, currency) if part else _amount(whole, 0, self.house.locale)
+
+    def sentences(self, says: Iterable[str], currency: str | None = None) -> str:
+        """Write several sentences of a round as one; nothing for none."""
+        return capitalised("; ".join(self.sentence(one, currency) for one in says))
+
+    def still_open(self, totals: Totals, currency: str | None = None) -> str:
+        """Write what is still to be paid over several rounds, and which it does not count."""
+        owed = f"the house still owes {self.amount(totals.underpaid, currency)}"
+        extra = f"players have {self.amount(totals.overpaid, currency)} too much"
+        parts = [owed] * bool(totals.underpaid) + [extra] * bool(totals.overpaid)
+        text = ", ".join(parts) or (ALL_PAID if totals.rounds else NOTHING_SEEN)
+        left_out = [
+            counted(many, "round") + why
+            for many, why in (
+                (totals.to_decide, " to decide"),
+                (totals.unsettled, " not settled in full"),
+                (totals.unobserved if totals.rounds else 0, " without an observed payment"),
+            )
+            if many
+        ]
+        return f"{text} (not counted: {', '.join(left_out)})" if left_out else text
 
     def sentence(self, detail: str, currency: str | None = None) -> str:
         """Write a mistake's detail with amounts and cards in the usual format."""

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from models.cards import Card
-from models.judgements import RoundResult
+from models.judgements import DealerResult, RoundResult, SpotResult
 from models.money import Cents
 from models.places import hand_name
+from settlement.balance import BalanceLine
 
 _CARD_CODE: Final = re.compile(r"\b[2-9TJQKA][SHDC]\b")
+_BEST: Final = 21
 PIPS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣", "?": ""}
 
 
@@ -23,6 +25,25 @@ def card_text(card: Card | None) -> str:
 def cards_text(cards: Sequence[Card | None]) -> str:
     """Write a hand, first card first."""
     return " ".join(card_text(card) for card in cards)
+
+
+def hand_text(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> str:
+    """Write a hand, and apart what it could not take: ``K♠ 7♥; 2♥ burned, not counted``."""
+    return "; ".join(part for part in (cards_text(cards), burned_text(burned)) if part)
+
+
+def burned_text(burned: Sequence[Card | None]) -> str:
+    """Write the cards that a hand could not take; nothing for none."""
+    return f"{cards_text(burned)} burned, not counted" if burned else ""
+
+
+def dealer_text(dealer: DealerResult) -> str:
+    """Write the total of the dealer's counted cards and how the hand ended: ``soft 17 stand``."""
+    ended = dealer.outcome.replace("_", " ")
+    if dealer.total is None or dealer.outcome == "blackjack":
+        return ended
+    soft = dealer.soft and dealer.total < _BEST
+    return f"{'soft ' if soft else ''}{dealer.total} {ended}"
 
 
 def with_pips(sentence: str) -> str:
@@ -45,6 +66,14 @@ def place_in(result: RoundResult, spot: int | None, hand: int | None) -> str:
     return place(spot)
 
 
+def wager_name(line: BalanceLine, spot: SpotResult | None) -> str:
+    """Name a wager in a list of a round's: ``2``, ``2, hand 1``, ``2 insurance``."""
+    if line.kind != "main":
+        return f"{line.spot} {line.kind}"
+    several = line.hand or (spot is not None and len(spot.hands) > 1)
+    return f"{line.spot}, {hand_name(line.hand)}" if several else str(line.spot)
+
+
 def cards_code(cards: Sequence[Card | None]) -> str:
     """Write a hand in the event format, ``??`` for an unknown card: ``AS KD ??``."""
     return " ".join("??" if card is None else str(card) for card in cards)
@@ -60,6 +89,11 @@ def candidates_text(candidates: Sequence[str]) -> str:
     if len(candidates) == 1:
         return with_pips(f"It may be {candidates[0]}.")
     return with_pips(f"Either {' or '.join(candidates)}.")
+
+
+def capitalised(text: str) -> str:
+    """Begin a sentence with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

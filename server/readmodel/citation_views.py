@@ -28,5 +28,7 @@ class ViolationSources(msgspec.Struct, frozen=True, kw_only=True):
     breaks: CitedClause
     due: tuple[CitedClause, ...]
     """For a wrong payment, the clauses behind the amount due."""
+    came_to: tuple[str, ...]
+    """For a mistake about money, who is still owed what: sentences as in `/api/sentences`."""
     settled_by: Passage | None
     """The source of the settlement after the mistake."""

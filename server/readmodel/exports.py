@@ -3,6 +3,9 @@
 Money is whole minor units of ``currency``, ``at`` nanoseconds since the Unix epoch, UTC;
 ``local_time`` is the same by the house's clocks, with its offset. Cards have the event format,
 separated by blanks: ``AS KD ??``. Unknown and hidden values are empty.
+
+A hand's ``net`` is due to the player, a round's to the house, which ``kept`` so much. ``underpaid``
+and ``overpaid`` are still open; later payments ``recovered`` a difference at the close.
 """
 
 import csv
@@ -24,6 +27,7 @@ from server.readmodel.views import (
     Row,
     ViolationRow,
 )
+from settlement.balance import Balance
 
 Kind: TypeAlias = Literal["rounds", "hands", "violations", "reviews", "payments", "ledger"]
 Form: TypeAlias = Literal["csv", "parquet"]
@@ -51,6 +55,10 @@ def _of_result(name: str, kind: Type, value: Callable[[Any], Cell]) -> Column:
     return Column(name, kind, lambda row: None if row.result is None else value(row.result))
 
 
+def _of_balance(name: str, value: Callable[[Balance], Cell]) -> Column:
+    return Column(name, "whole", lambda row: None if row.balance is None else value(row.balance))
+
+
 _HEAD: Final = (
     _plain("session", "text"),
     _plain("table", "text"),
@@ -64,6 +72,10 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("closed_at", "time"),
         _plain("status", "text"),
         _plain("net", "whole"),
+        _of_balance("kept", lambda found: None if found.paid is None else -found.paid),
+        _of_balance("underpaid", lambda found: found.underpaid),
+        _of_balance("overpaid", lambda found: found.overpaid),
+        _of_balance("recovered", lambda found: found.recovered),
         _plain("violations", "whole"),
         _plain("suspected", "whole"),
         _plain("reviews", "whole"),
@@ -72,6 +84,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _of_result("overrides", "text", lambda result: overrides_text(name_in(result).overrides)),
         _of_result("rules_hash", "text", lambda result: name_in(result).rules_hash),
         _of_result("dealer", "text", lambda result: cards_code(result.dealer.cards)),
+        _of_result("dealer_burned", "text", lambda result: cards_code(result.dealer.burned)),
         _of_result("dealer_total", "whole", lambda result: result.dealer.total),
         _of_result("dealer_outcome", "text", lambda result: str(result.dealer.outcome)),
     ),
@@ -80,9 +93,12 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("spot", "whole"),
         _plain("hand", "whole"),
         Column("cards", "text", lambda row: cards_code(row.cards)),
+        Column("burned", "text", lambda row: cards_code(row.burned)),
         _plain("stake", "whole"),
         _plain("outcome", "text"),
         _plain("net", "whole"),
+        _plain("paid", "whole"),
+        _plain("difference", "whole"),
         Column("clauses", "text", lambda row: " ".join(row.clauses)),
     ),
     "violations": (
@@ -110,6 +126,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("hand", "whole"),
         _plain("kind", "text"),
         _plain("amount", "whole"),
+        Column("late", "whole", lambda row: int(row.late)),
     ),
     "ledger": (
         *_HEAD,

@@ -156,7 +156,11 @@ def _round_row(row: RoundRow, hidden: Hidden) -> RoundRow:
 
 
 def _hand_row(row: HandRow, hidden: Hidden) -> HandRow:
-    return replace(row, cards=_backs(row.cards)) if row.spot in hidden else row
+    return (
+        replace(row, cards=_backs(row.cards), burned=_backs(row.burned))
+        if row.spot in hidden
+        else row
+    )
 
 
 def _violation_row(row: ViolationRow, _: Hidden) -> ViolationRow:

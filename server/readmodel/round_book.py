@@ -39,6 +39,7 @@ from server.readmodel.views import (
     Row,
     ViolationRow,
 )
+from settlement.balance import Balance, balance, hands_of
 from settlement.questions import question
 
 _SHOWN_ALL: Final[Hidden] = frozenset()
@@ -304,14 +305,16 @@ class RoundBook:
         self._mark(event, own)
         if own.row.result is not None:
             self._forget(own)
-        self._take_result(own, result)
+        found = self._take_result(own, result)
         self._touch(own, event.seq)
-        self._add_hands(event, result)
+        self._add_hands(event, result, found)
         self._add_violations(event, own, result)
         own.times.clear()
         self._answer(own, result)
 
-    def _take_result(self, own: _Round, result: RoundResult) -> None:
+    def _take_result(self, own: _Round, result: RoundResult) -> Balance:
+        payments = (placed.row for placed in self.payments.of_round(result.round))
+        found = balance(result, payments)
         row = replace(
             own.row,
             status=result.status,
@@ -319,9 +322,11 @@ class RoundBook:
             violations=len(result.mistakes),
             suspected=len(result.suspected),
             result=result,
+            balance=found,
         )
         self.suspected += row.suspected - own.row.suspected
         self._put(own, row)
+        return found
 
     def _forget(self, own: _Round) -> None:
         """Drop a round's earlier results; the times of its mistakes stay known."""
@@ -345,19 +350,22 @@ class RoundBook:
                 self.reviews.change(item.key, replace(row, decided=last))
                 self._count_decided(own)
 
-    def _add_hands(self, event: RoundSettled, result: RoundResult) -> None:
-        for spot in result.spots:
-            for hand in spot.hands:
+    def _add_hands(self, event: RoundSettled, result: RoundResult, found: Balance) -> None:
+        for line, _, hand in hands_of(result, found):
+            if hand is not None:
                 self.hands.add(
                     HandRow(
                         **self._head(event),
                         round=result.round,
-                        spot=spot.spot,
+                        spot=line.spot,
                         hand=hand.hand,
                         cards=hand.cards,
+                        burned=hand.burned,
                         stake=hand.stake,
                         outcome=hand.outcome,
                         net=hand.net,
+                        paid=line.paid,
+                        difference=line.difference,
                         clauses=hand.clauses,
                     )
                 )
@@ -387,7 +395,7 @@ class RoundBook:
             self._put(own, replace(own.row, reviews=own.row.reviews + 1))
             if own.row.result is not None:
                 self._hold(own, own.row.result, event)
-        row = ReviewRow(
+        item = ReviewRow(
             **self._head(event),
             round=event.round,
             item=len(self.reviews.of_round(event.round)),
@@ -395,7 +403,7 @@ class RoundBook:
             candidates=event.review.candidates,
             evidence=event.review.evidence,
         )
-        self.reviews.add(row)
+        self.reviews.add(item)
         self.undecided += 1
 
     def _hold(self, own: _Round, result: RoundResult, event: ReviewRaised) -> None:
@@ -406,6 +414,8 @@ class RoundBook:
         if status == "review":
             for placed in self.violations.of_round(event.round):
                 self.violations.change(placed.key, replace(placed.row, suspected=True))
+            for hand in self.hands.of_round(event.round):
+                self.hands.change(hand.key, replace(hand.row, difference=None))
 
     def _resolved(self, event: ReviewResolved) -> None:
         items = self.reviews.of_round(event.round)
@@ -437,6 +447,7 @@ class RoundBook:
                 hand=event.hand,
                 kind=event.kind,
                 amount=event.amount,
+                late=self._round is not None and self._round.row.closed_at is not None,
             )
         )
 

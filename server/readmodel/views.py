@@ -7,6 +7,7 @@ import msgspec
 from models.cards import Card
 from models.events import CardPlace, Decision, Spot
 from models.judgements import HandOutcome, RoundResult
+from settlement.balance import Balance
 from settlement.phases import Phase
 
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
@@ -45,6 +46,8 @@ class RoundRow(Row, frozen=True, kw_only=True):
     decided: int
     result: RoundResult | None
     """As ``pitwatch replay`` prints it; ``None`` until it is settled."""
+    balance: Balance | None = None
+    """What was due and paid, as of the last settlement; ``None`` until it is settled."""
 
 
 class HandRow(Row, frozen=True, kw_only=True):
@@ -53,9 +56,17 @@ class HandRow(Row, frozen=True, kw_only=True):
     spot: Spot
     hand: int
     cards: tuple[Card | None, ...]
+    burned: tuple[Card | None, ...] = ()
+    """Cards that it was dealt and could not take; they do not count."""
     stake: int
     outcome: HandOutcome
     net: int | None
+    """What it is due."""
+    paid: int | None = None
+    """What was paid; ``None`` where no payment was observed."""
+    difference: int | None = None
+    """What was paid beyond what was due; negative where the player is still owed. ``None`` where
+    one of the two is not known, and while the round is under review."""
     clauses: tuple[str, ...]
 
 
@@ -106,6 +117,8 @@ class PaymentRow(Row, frozen=True, kw_only=True):
     hand: int
     kind: Literal["main", "insurance"]
     amount: int
+    late: bool = False
+    """Whether it was made after the round closed."""
 
 
 class LedgerRow(Row, frozen=True, kw_only=True):

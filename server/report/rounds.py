@@ -1,6 +1,6 @@
 """One round on the page: felt, hands, mistakes, payments, pictures, ledger, facts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 import msgspec
@@ -10,13 +10,22 @@ from models.events import CardDealt, CardExposed, Fact
 from models.judgements import DealerResult, HandResult, Review, RoundResult, SpotResult, Violation
 from models.layout import TableLayout
 from models.money import Cents
-from models.places import hand_name
 from server.house.citations import Book, Passage, deciding, passages, settled_by, wording
 from server.house.formatting import Formats, gain_of
-from server.house.wording import candidates_text, counted, events_text, place_in, with_pips
+from server.house.wording import (
+    burned_text,
+    candidates_text,
+    counted,
+    dealer_text,
+    events_text,
+    place_in,
+    wager_name,
+    with_pips,
+)
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
+from settlement.balance import Balance, BalanceLine, bottom_line, hands_of
 from settlement.questions import question
 
 STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
@@ -34,7 +43,7 @@ def round_section(story: RoundStory, layout: TableLayout, book: Book, formats: F
             "</div><div>",
             _hands(story, formats),
             "</div></div>",
-            _notes(story.result, book, formats),
+            _notes(story, book, formats),
             _pictures(story.crops),
             _clauses(story.result, book),
             _ledger(story, formats),
@@ -108,51 +117,70 @@ def _brief(net: Cents | None, formats: Formats) -> str:
 
 
 def _hands(story: RoundStory, formats: Formats) -> str:
+    found = story.balance
     rows = [_dealer_row(story.result.dealer)]
-    for spot in story.result.spots:
-        rows += [_hand_row(story, spot, hand, formats) for hand in spot.hands]
-        if spot.insurance:
-            rows.append(_insurance_row(story, spot, formats))
-    return table(("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid"), rows)
+    rows += [
+        _wager_row(wager_name(line, spot), line, hand, formats)
+        for line, spot, hand in hands_of(story.result, found)
+    ]
+    rows += [
+        _sums_row("all spots", formats.amount(found.stake), found, 1, formats),
+        _sums_row("house", "", found, -1, formats),
+    ]
+    says = formats.sentences([found.says])
+    headings = ("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid", "#Difference")
+    return f'{table(headings, rows)}<p class="quiet">{escape(says)}.</p>'
 
 
 def _dealer_row(dealer: DealerResult) -> str:
-    cards = card_spans(dealer.cards) + card_spans(dealer.burned, burned=True)
-    points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total}"
-    text = f"{points} {dealer.outcome.replace('_', ' ')}".strip()
-    return row("dealer", f"<td>{cards}</td>", "", text, "", "", kind="dealer")
-
-
-def _hand_row(story: RoundStory, spot: SpotResult, hand: HandResult, formats: Formats) -> str:
-    cards = card_spans(hand.cards) + card_spans(hand.burned, burned=True)
-    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot} · {hand_name(hand.hand)}"
-    paid = story.paid.get((spot.spot, hand.hand, "main"))
     return row(
-        name,
-        f"<td>{cards}</td>",
-        text_cell(formats.amount(hand.stake), "num"),
-        f"<td>{escape(hand.outcome)}{_why(hand, formats)}</td>",
-        amount_cell(hand.net, formats),
-        _paid_cell(paid, formats),
-        kind=_oddness(hand.net, paid),
+        "dealer",
+        _cards_cell(dealer.cards, dealer.burned),
+        "",
+        dealer_text(dealer),
+        "",
+        "",
+        "",
+        kind="dealer",
     )
 
 
-def _insurance_row(story: RoundStory, spot: SpotResult, formats: Formats) -> str:
-    assert spot.insurance is not None
-    paid = story.paid.get((spot.spot, 0, "insurance"))
-    due = spot.insurance.net
-    stake = text_cell(formats.amount(spot.insurance.stake), "num")
-    text = text_cell("insurance", "quiet")
-    oddness = _oddness(due, paid)
+def _cards_cell(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> str:
+    aside = f'<span class="why">{escape(burned_text(burned))}</span>' if burned else ""
+    return f"<td>{card_spans(cards)}{card_spans(burned, burned=True)}{aside}</td>"
+
+
+def _wager_row(name: str, line: BalanceLine, hand: HandResult | None, formats: Formats) -> str:
+    cards = ""
+    outcome = text_cell("no wager" if line.kind == "main" else line.kind, "quiet")
+    if hand is not None:
+        cards = _cards_cell(hand.cards, hand.burned)
+        outcome = f"<td>{escape(hand.outcome)}{_why(hand, formats)}</td>"
     return row(
-        str(spot.spot),
-        text,
-        stake,
+        name,
+        cards,
+        text_cell(formats.amount(line.stake), "num"),
+        outcome,
+        amount_cell(line.due, formats),
+        _seen_cell(line.paid, formats),
+        _difference_cell(line.difference, formats),
+        kind="odd" if line.difference else "",
+    )
+
+
+def _sums_row(name: str, stake: str, found: Balance, sign: int, formats: Formats) -> str:
+    due = None if found.due is None else sign * found.due
+    paid = None if found.paid is None else sign * found.paid
+    off = None if found.difference is None else sign * found.difference
+    return row(
+        name,
+        "",
+        text_cell(stake, "num"),
         "",
         amount_cell(due, formats),
-        _paid_cell(paid, formats),
-        kind=oddness,
+        _seen_cell(paid, formats),
+        _difference_cell(off, formats),
+        kind="sums",
     )
 
 
@@ -165,20 +193,21 @@ def _why(hand: HandResult, formats: Formats) -> str:
     return f'<span class="why">{escape(", ".join(hand.clauses))}</span>'
 
 
-def _paid_cell(paid: Cents | None, formats: Formats) -> str:
-    return text_cell("not seen", "num quiet") if paid is None else amount_cell(paid, formats)
+def _seen_cell(amount: Cents | None, formats: Formats) -> str:
+    return text_cell("not seen", "num quiet") if amount is None else amount_cell(amount, formats)
 
 
-def _oddness(due: Cents | None, paid: Cents | None) -> str:
-    return "odd" if None not in (due, paid) and due != paid else ""
+def _difference_cell(amount: Cents | None, formats: Formats) -> str:
+    return text_cell("") if amount is None else amount_cell(amount, formats)
 
 
-def _notes(result: RoundResult, book: Book, formats: Formats) -> str:
-    notes = (*map(_review, result.reviews or ()), *_mistakes(result, book, formats))
+def _notes(story: RoundStory, book: Book, formats: Formats) -> str:
+    notes = (*map(_review, story.result.reviews or ()), *_mistakes(story, book, formats))
     return f'<div class="notes">{"".join(notes)}</div>' if notes else ""
 
 
-def _mistakes(result: RoundResult, book: Book, formats: Formats) -> Iterator[str]:
+def _mistakes(story: RoundStory, book: Book, formats: Formats) -> Iterator[str]:
+    result = story.result
     for violation in result.violations:
         place = place_in(result, violation.spot, violation.hand)
         due = deciding(result, violation.clause, violation.spot, violation.hand)
@@ -188,6 +217,7 @@ def _mistakes(result: RoundResult, book: Book, formats: Formats) -> Iterator[str
             f'<span class="code">{escape(violation.code)}</span> '
             f'<span class="quiet">{place} · event {violation.seq}</span>'
             f"<p>{escape(formats.sentence(violation.detail))}</p>"
+            f"{_bottom_line(story, violation, formats)}"
             f"{_verdict(violation, book)}{''.join(_clause(one, book) for one in due)}</div>"
         )
 
@@ -195,6 +225,11 @@ def _mistakes(result: RoundResult, book: Book, formats: Formats) -> Iterator[str
 def _asked(one: Violation, formats: Formats) -> str:
     asked = formats.question(question(one.code, one.spot, one.hand, one.detail))
     return f"<p><b>{escape(asked)}</b> <span class='quiet'>suspected mistake</span></p>"
+
+
+def _bottom_line(story: RoundStory, violation: Violation, formats: Formats) -> str:
+    said = bottom_line(story.balance, violation)
+    return f'<p class="strong">{escape(formats.sentences(said))}.</p>' if said else ""
 
 
 def _verdict(violation: Violation, book: Book) -> str:

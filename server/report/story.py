@@ -9,7 +9,6 @@ from models.events import (
     CardExposed,
     CardSighted,
     Fact,
-    PaymentMade,
     ShoeCardRead,
 )
 from models.judgements import (
@@ -19,15 +18,12 @@ from models.judgements import (
     RoundSettled,
 )
 from models.layout import TableLayout
-from models.money import Cents
 from models.session import Session
 from server.house.citations import Book
 from server.house.formatting import Formats
 from server.house.wording import place
 from server.table.comparison import Comparison
-
-Wager = tuple[int, int, str]
-"""Spot, hand, and ``main`` or ``insurance``."""
+from settlement.balance import Balance, balance, payments_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,7 @@ class RoundStory:
     laid: tuple[tuple[int | str, CardSighted], ...]
     """Each card's spot or ``dealer``, with its last sighting, in the order of resting."""
     crops: tuple[Crop, ...]
-    paid: Mapping[Wager, Cents]
+    balance: Balance
     ledger: tuple[LedgerPosted, ...]
     comparison: Comparison | None
 
@@ -108,19 +104,10 @@ def _round_story(
         facts=facts,
         laid=_last_sightings(facts, by_seq),
         crops=tuple(_crops(facts, by_seq, jpegs)),
-        paid=_payments(facts),
+        balance=balance(result, payments_in(facts)),
         ledger=tuple(line for line in ledger if line.round == result.round),
         comparison=comparison,
     )
-
-
-def _payments(facts: Iterable[Fact]) -> dict[Wager, Cents]:
-    paid: dict[Wager, Cents] = {}
-    for fact in facts:
-        if isinstance(fact, PaymentMade):
-            wager = (fact.spot, fact.hand, fact.kind)
-            paid[wager] = paid.get(wager, 0) + fact.amount
-    return paid
 
 
 def _last_sightings(

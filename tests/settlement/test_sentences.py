@@ -1,6 +1,7 @@
 """What a mistake says of amounts is written plain and read back exactly, by every sentence."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,26 +10,33 @@ from hypothesis import strategies as st
 from settlement.sentences import Sentence, words_and_amounts
 from tests.settlement.recorded import rounds
 
+PLACES: dict[str, st.SearchStrategy[Any]] = {
+    "number": st.integers(0, 99),
+    "wager": st.from_regex(r"(the insurance of )?spot \d(, hand \d)?", fullmatch=True),
+}
 AMOUNTS = st.integers(min_value=-(10**14), max_value=10**14)
 
 
 def places(sentence: Sentence) -> list[str]:
-    return re.findall(r"\{(amount|number)\}", sentence.value)
+    return re.findall(r"\{(amount|number|wager)\}", sentence.value)
 
 
 @given(st.data(), st.sampled_from(Sentence))
 def test_every_sentence_is_read_back_as_it_was_said(
     data: st.DataObject, sentence: Sentence
 ) -> None:
-    values = [
-        data.draw(AMOUNTS if place == "amount" else st.integers(0, 99))
-        for place in places(sentence)
+    values: list[Any] = [
+        data.draw(AMOUNTS if place == "amount" else PLACES[place]) for place in places(sentence)
     ]
     found = words_and_amounts(sentence.write(*values))
     amounts = [
         value for value, place in zip(values, places(sentence), strict=True) if place == "amount"
     ]
     assert [one for one in found if isinstance(one, int)] == amounts
+    wagers = [
+        value for value, place in zip(values, places(sentence), strict=True) if place == "wager"
+    ]
+    assert all(wager in found for wager in wagers)
 
 
 def test_a_sentence_takes_as_many_values_as_it_has_places() -> None:

@@ -1,9 +1,12 @@
 """A report's formats of times and amounts."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from models.money import Cents
 from server.house.formatting import Formats
+from server.house.wording import capitalised
+from settlement.balance import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,14 @@ class Words:
     def signed(self, minor: Cents | None) -> str:
         """Write a gain or loss."""
         return self.formats.signed(minor, self.currency)
+
+    def sentences(self, says: Iterable[str]) -> str:
+        """Write what a round came to."""
+        return self.formats.sentences(says, self.currency)
+
+    def still_open(self, totals: Totals) -> str:
+        """Write what is still to be paid."""
+        return capitalised(self.formats.still_open(totals, self.currency))
 
     def sentence(self, detail: str) -> str:
         """Write a mistake's detail."""

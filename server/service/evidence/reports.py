@@ -23,7 +23,6 @@ from server.readmodel.cases import (
 from server.readmodel.incidents import IncidentRow, IncidentView
 from server.readmodel.views import (
     LedgerRow,
-    PaymentRow,
     ReviewRow,
     RoundRow,
     SessionView,
@@ -43,6 +42,7 @@ from server.service.evidence.report_hands import hands_table
 from server.service.evidence.report_pictures import seen
 from server.service.evidence.report_words import Words
 from server.service.evidence.round_pictures import RoundEvidence
+from settlement.balance import Totals, bottom_line, totals
 
 NOTHING: Final = Text("Nothing.", "quiet")
 
@@ -76,7 +76,6 @@ class IncidentMatter:
     view: IncidentView
     session: SessionView
     book: Book | None
-    payments: Sequence[PaymentRow]
     ledger: Sequence[LedgerRow]
     evidence: RoundEvidence
     currency: str
@@ -92,7 +91,7 @@ def session_report(matter: SessionMatter, made: Made) -> Document:
         verdict=_session_verdict(matter),
         sections=(
             Section("The session", (_about_session(matter, made, words),)),
-            Section("Mistakes", (_mistake_table(matter.violations, words),)),
+            Section("Mistakes", (_mistake_table(matter, words),)),
             Section("Suspected mistakes", (_suspected_table(matter.violations, words),)),
             Section("Review items", _review_blocks(matter.reviews, words)),
             Section("Incidents", (_incident_table(matter.incidents),)),
@@ -112,7 +111,7 @@ def incident_report(matter: IncidentMatter, made: Made) -> Document:
         verdict=_incident_verdict(matter),
         sections=(
             Section("The round", (_about_round(matter, words),)),
-            Section("Due and paid", hands_table(view.round.result, matter.payments, words)),
+            Section("Due and paid", hands_table(view.round, words)),
             Section("Mistakes", _mistakes(view, matter.book, words, suspected=False)),
             Section("Suspected mistakes", _mistakes(view, matter.book, words, suspected=True)),
             Section("Review items", _review_blocks(view.reviews, words)),
@@ -173,12 +172,18 @@ def _about_session(matter: SessionMatter, made: Made, words: Words) -> Pairs:
                 "House, final rounds",
                 f"{words.signed(sum(row.net or 0 for row in final))} {words.currency}",
             ),
+            ("Balance", words.still_open(_balances(matter))),
             ("Rounds final", f"{len(final)} of {len(matter.rounds)}"),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
             ("Made", f"{words.moment(made.at)} for {made.by}"),
             *words.about(view.started_at or made.at),
         )
     )
+
+
+def _balances(matter: SessionMatter) -> Totals:
+    found = ((row.status, row.balance) for row in matter.rounds)
+    return totals((status, one) for status, one in found if one is not None)
 
 
 def _about_round(matter: IncidentMatter, words: Words) -> Pairs:
@@ -214,7 +219,8 @@ def _named(book: Book) -> str:
 # --- lists --------------------------------------------------------------------------------
 
 
-def _mistake_table(rows: Sequence[ViolationRow], words: Words) -> Block:
+def _mistake_table(matter: SessionMatter, words: Words) -> Block:
+    rounds = {row.round: row for row in matter.rounds}
     cells = [
         (
             str(row.round),
@@ -222,11 +228,17 @@ def _mistake_table(rows: Sequence[ViolationRow], words: Words) -> Block:
             place(row.spot, row.hand),
             row.code,
             words.sentence(row.detail),
+            _came_to(rounds[row.round], row, words),
         )
-        for row in reversed(rows)
+        for row in reversed(matter.violations)
         if not row.suspected
     ]
-    return Table(("#Round", "When", "Where", "Mistake", "What"), tuple(cells)) if cells else NOTHING
+    headings = ("#Round", "When", "Where", "Mistake", "What", "What it came to")
+    return Table(headings, tuple(cells)) if cells else NOTHING
+
+
+def _came_to(round_: RoundRow, row: ViolationRow, words: Words) -> str:
+    return "" if round_.balance is None else words.sentences(bottom_line(round_.balance, row))
 
 
 def _suspected_table(rows: Sequence[ViolationRow], words: Words) -> Block:
@@ -355,6 +367,8 @@ def _mistake(
     else:
         yield Text(named, "bad")
     yield Text(words.sentence(row.detail))
+    if came_to := _came_to(view.round, row, words):
+        yield Text(f"{came_to}.")
     if book is None:
         yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
     else:

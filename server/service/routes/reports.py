@@ -15,7 +15,6 @@ from server.readmodel.index import Sought
 from server.readmodel.session import Session
 from server.readmodel.views import (
     LedgerRow,
-    PaymentRow,
     ReviewRow,
     RoundRow,
     Row,
@@ -120,7 +119,6 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
         view=view_of(request, who, incident),
         session=session.view(),
         book=await book_of(request, session),
-        payments=await _rows(request, who, session, PaymentRow, row.round),
         ledger=await _rows(request, who, session, LedgerRow, row.round),
         evidence=await round_pictures(
             floor_of(request),

@@ -2,16 +2,16 @@
 
 from fastapi import APIRouter, Request, Response
 
-from models.judgements import RoundResult
 from server.house.citations import Book, Passage, deciding, passages, settled_by, wording
 from server.readmodel.citation_views import CitedClause, ViolationSources
-from server.readmodel.views import ViolationRow
+from server.readmodel.views import RoundRow, ViolationRow
 from server.service.access.people import Right
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.guard import Who, guarded
 from server.service.request.rules import book_of
 from server.service.request.sessions import session_of, shown
+from settlement.balance import bottom_line
 
 router = APIRouter()
 
@@ -33,11 +33,11 @@ async def verdicts(request: Request, who: Who, session: str, number: int) -> Res
         raise Problem(404, "there is no such round in this session")
     book = await book_of(request, found)
     rows = [shown(found, one, who) for one in found.rounds.violations_of(number)]
-    return give(tuple(_sources(one, row.result, book) for one in rows))
+    return give(tuple(_sources(one, row, book) for one in rows))
 
 
-def _sources(row: ViolationRow, result: RoundResult | None, book: Book | None) -> ViolationSources:
-    due = () if result is None else deciding(result, row.clause, row.spot, row.hand)
+def _sources(row: ViolationRow, of: RoundRow, book: Book | None) -> ViolationSources:
+    due = () if of.result is None else deciding(of.result, row.clause, row.spot, row.hand)
     after = None if book is None else settled_by(book, row.code)
     return ViolationSources(
         seq=row.seq,
@@ -47,6 +47,7 @@ def _sources(row: ViolationRow, result: RoundResult | None, book: Book | None) -
         question=row.question,
         breaks=_cited(row.clause, book, row.code, row.detail),
         due=tuple(_cited(clause, book) for clause in due),
+        came_to=() if of.balance is None else bottom_line(of.balance, row),
         settled_by=after,
     )
 

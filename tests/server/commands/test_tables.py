@@ -64,8 +64,43 @@ def test_insurance_has_a_line_of_its_own(
     lines = page(text, tmp_path, capsys)
     assert "1 1 10♠ 9♦ 10.00 lose -10.00 dealer.blackjack" in lines
     assert "1 insurance 5.00 +10.00" in lines
-    assert lines[-2] == "money wagered 15.00 paid 10.00 taken 10.00 house 0.00 hold 0.00%"
+    assert lines[-3] == "money wagered 15.00 paid 10.00 taken 10.00 house 0.00 hold 0.00%"
     assert lines[-1] == "went wrong 0 mistakes"
+
+
+UNDERPAID = "bet 1 1500; 1 TS; D TC; 1 9C; D 8C down; show D 8C; {}pay 1 1000; close"
+
+
+def test_a_wrong_payment_is_followed_by_what_it_came_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = page(UNDERPAID.format(""), tmp_path, capsys)
+    at = next(n for n, line in enumerate(lines) if line.startswith("✗ wrong_payout"))
+    assert lines[at + 1] == "Spot 1 is still owed 5.00; the house paid 10.00 where 15.00 was due"
+    assert "balance the house still owes 5.00" in lines
+    recovered = page(UNDERPAID.format("") + "; pay 1 500", tmp_path, capsys)
+    assert "balance everything due was paid" in recovered
+    assert not any("still owe" in line for line in recovered)
+
+
+def test_the_balance_says_what_it_does_not_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unseen = "bet 1 1500; 1 TS; D TC; 1 9C; D 8C down; show D 8C; close; "
+    assert "balance payments were not observed" in page(unseen, tmp_path, capsys)
+    lines = page(unseen + UNDERPAID.format(""), tmp_path, capsys)
+    left_out = "(not counted: 1 round without an observed payment)"
+    assert f"balance the house still owes 5.00 {left_out}" in lines
+
+
+def test_burned_cards_stand_apart_from_the_total_that_does_not_count_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dealt = "bet 1 1500; 1 TS; D TC; 1 9C; D 7C down; "
+    text = dealt + "stand 1 hand; 1 3D; show D 7C; D 2H; pay 1 1500; close"
+    lines = page(text, tmp_path, capsys)
+    assert "dealer 10♣ 7♣; 2♥ burned, not counted 17 stand" in lines
+    assert "1 1 10♠ 9♣; 3♦ burned, not counted 15.00 win +15.00 win.pays" in lines
 
 
 def test_odd_cents_are_shown_beside_what_is_paid(

@@ -82,7 +82,13 @@ def story() -> SessionStory:
 
 
 def test_a_round_shows_what_was_paid_in_all(story: SessionStory) -> None:
-    assert story.rounds[0].paid == {(2, 0, "main"): 900}
+    (line,) = story.rounds[0].balance.lines
+    assert (line.due, line.paid, line.difference) == (1000, 900, -100)
+    written = page(story)
+    assert "Spot 2" not in written
+    assert "The house paid 9.00 where 10.00 was due." in written
+    assert "5♣ burned, not counted" in written
+    assert "17 stand" in written
 
 
 def test_a_page_is_written_as_its_house_writes(story: SessionStory) -> None:
