@@ -1,12 +1,16 @@
 """Recorded sessions with a card that no sensor could read: a person must decide what it was."""
 
-from collections.abc import Iterator
+import gzip
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from models.cards import Card
 from models.decode import from_toml
-from models.events import AnyObservation, CardSighted, ShoeCardRead
+from models.events import AnyObservation, CardSighted, ReviewResolved, ShoeCardRead
 from models.layout import TableLayout
 from server.house.rulebooks import rules_for
 from server.process.stopwatch import Stopwatch
@@ -71,3 +75,46 @@ def play_blinded(journal: Journal, name: str = "BJ-01", *, kept: int | None = No
         pipeline.observe((one.observation,), one.now_ns)
     pipeline.finish()
     return pipeline
+
+
+DEMO = Path(__file__).parent / "service/recordings/demo.events.jsonl.gz"
+READ = 28
+"""The shoe's cards that were heard of the demo session: the capture was cut in round 4."""
+
+
+@cache
+def without_shoe() -> tuple[AnyObservation, ...]:
+    """Return what was observed of the demo session until its shoe fell silent, and after it."""
+    events = map(msgspec.json.decode, gzip.decompress(DEMO.read_bytes()).splitlines())
+    known = {one.__struct_config__.tag for one in AnyObservation.__args__}
+    seen = [
+        msgspec.convert(one | {"seq": None}, AnyObservation)
+        for one in events
+        if one["type"] in known
+    ]
+    drawn = [one for one in seen if isinstance(one, ShoeCardRead)]
+    lost = set(map(id, drawn[READ:]))
+    return tuple(one for one in seen if id(one) not in lost)
+
+
+def play_without_shoe(journal: Record, name: str) -> Pipeline:
+    """Play that session: rounds 4 and 5 wait for a person, one payment is suspected wrong."""
+    return played_again(journal, without_shoe(), name)
+
+
+def played_again(
+    journal: Record, observations: Iterable[AnyObservation], name: str = "BJ-07"
+) -> Pipeline:
+    """Play observations of one session to its end, then people's decisions among them."""
+    played = table(journal, name)
+    now_ns, decisions = 0, []
+    for one in observations:
+        if isinstance(one, ReviewResolved):
+            decisions.append(replace(one, seq=None))
+            continue
+        now_ns = max(now_ns, one.at or 0)
+        played.observe((replace(one, seq=None),), now_ns)
+    played.finish()
+    for decision in decisions:
+        played.observe((decision,), now_ns)
+    return played

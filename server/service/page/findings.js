@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
-import { readSentences, sentence } from "./sentences.js";
+import { question, readSentences, sentence } from "./sentences.js";
 import { fine, place, signed, spoken, tone, money, withPips } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
@@ -48,19 +48,33 @@ const quoted = (/** @type {Answer} */ { breaks, due, settled_by: after }) => [
   after && [h("p", {}, "How it is settled:"), passage(after)],
 ];
 
+/** What an incident is about, in a line. */
+export function incidentTitle(/** @type {Answer} */ row) {
+  const about = [...row.codes.map(spoken), ...row.questions];
+  if (about.length) return about.join(", ");
+  return row.reviews + row.decided ? "Doubtful reading" : row.by_hand ? "Opened by hand" : "No incident";
+}
+
 /**
- * A mistake as a note; `go` is called to see its moment, `of` is its `{ session, round }`: what it
+ * A mistake as a note, a suspected one as a question; `go` is called to see its moment, `of` is its `{ session, round }`: what it
  * rests on is asked for there.
  */
 export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, of = one.session ? one : null) => {
   const quotes = h("div", {});
-  if (of) citationOf(of, one).then((/** @type {Answer} */ found) => found && put(quotes, quoted(found)));
-  return note(one, texts, at, go, quotes);
+  const heading = one.suspected
+    ? h("h3", {}, one.question ? question(one.question) : `${spoken(one.code)}?`)
+    : h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null);
+  if (of) citationOf(of, one).then((/** @type {Answer} */ found) => {
+    if (!found) return;
+    put(quotes, quoted(found));
+    if (one.suspected) put(heading, question(found.question));
+  });
+  return note(one, texts, at, go, heading, quotes);
 };
 
-const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ quotes) =>
-  h("article", { class: "note bad" },
-    h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
+const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ heading, /** @type {Child} */ quotes) =>
+  h("article", { class: `note ${one.suspected ? "doubt" : "bad"}` }, heading,
+    one.suspected ? h("p", { class: "quiet" }, "Suspected mistake: ", spoken(one.code).toLowerCase()) : null,
     h("p", {}, sentence(one.detail)),
     clauseText(texts, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));

@@ -3,7 +3,8 @@
 import { ask, follow, maybe, query } from "./api.js";
 import { atFault, faultText, tableState } from "./devices.js";
 import { h, put } from "./dom.js";
-import { ago, counted, deviceName, spoken } from "./words.js";
+import { incidentTitle } from "./findings.js";
+import { ago, counted, deviceName } from "./words.js";
 
 const EVERY_MS = 15000;
 const SOON_MS = 700;
@@ -80,7 +81,7 @@ function tile(/** @type {Answer} */ { table, now }, /** @type {Answer[]} */ foun
       h("div", { class: "tile-head" }, h("strong", {}, table), h("span", { class: `state ${name}` }, state)),
       h("dl", {},
         pair("Round", now.round ?? "–"), pair("Pace", pace === null ? "–" : `${pace}/h`),
-        pair("Mistakes", now.violations, now.violations ? "bad" : ""), pair("Decide", now.reviews, now.reviews ? "doubt" : "")),
+        pair("Mistakes", now.violations, now.violations ? "bad" : ""), now.suspected > 0 && pair("Suspected", now.suspected, "doubt"), pair("Decide", now.reviews, now.reviews ? "doubt" : "")),
       h("p", { class: ill ? "devices ill" : "devices" }, devices(now))),
   };
 }
@@ -98,6 +99,6 @@ function devices(/** @type {Answer} */ now) {
 const entry = (/** @type {Answer} */ one) =>
   h("li", { class: one.severity },
     h("a", { href: `#/incidents/${encodeURIComponent(one.id)}` },
-      h("b", {}, one.codes.length ? one.codes.map(spoken).join(", ") : one.reviews ? "To decide" : "Opened by hand"),
+      h("b", {}, incidentTitle(one)),
       h("span", {}, `${one.table} · round ${one.round} · ${ago(one.at, Date.now() * 1e6)}`),
       one.reviews ? h("span", { class: "doubt" }, `${counted(one.reviews, "item")} to decide`) : null));

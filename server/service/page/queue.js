@@ -6,7 +6,7 @@ import { approvalPath, decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { filterBy, select } from "./rounds.js";
-import { clauses, item as itemNote, mistake, reports } from "./findings.js";
+import { clauses, incidentTitle, item as itemNote, mistake, reports } from "./findings.js";
 import { accountList, showAccounts } from "./stories.js";
 import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
 
@@ -78,15 +78,12 @@ function draw(/** @type {Answer} */ page) {
   mark(page);
 }
 
-const title = (/** @type {Answer} */ row) =>
-  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "Doubtful reading" : row.by_hand ? "Opened by hand" : "No incident";
-
 /** A round at which nothing was found and that nobody opened has a page all the same. */
-const isIncident = (/** @type {Answer} */ row) => row.codes.length + row.reviews + row.decided > 0 || row.by_hand;
+const isIncident = (/** @type {Answer} */ row) => row.violations + row.suspected + row.reviews + row.decided > 0 || row.by_hand;
 
 const entry = (/** @type {Answer} */ page, /** @type {Answer} */ row) =>
   h("li", {}, h("button", { type: "button", class: `entry ${row.severity}`, "data-id": row.id, onclick: () => choose(page, row.id) },
-    h("b", {}, title(row)),
+    h("b", {}, incidentTitle(row)),
     h("span", { class: "quiet" }, `${row.table} · round ${row.round} · ${day(row.at)} ${clock(row.at)}`),
     h("span", { class: "tags" },
       row.reviews > 0 && h("em", { class: "doubt" }, `${row.reviews} to decide`),
@@ -131,7 +128,7 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
   const proposals = found.proposals.map((/** @type {Answer} */ one) => proposal(page, incident.id, one, done));
   put(page.detail,
     h("header", { class: "head" },
-      h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${momentAndAge(incident.at, Date.now() * 1e6)}`)),
+      h("div", {}, h("h2", { class: "big" }, incidentTitle(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${momentAndAge(incident.at, Date.now() * 1e6)}`)),
       isIncident(incident) && h("div", { class: "badges" },
         h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
         h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `Assigned to ${incident.assignee}` : NAMES[incident.state])),

@@ -174,7 +174,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
   const violations = row.result?.violations ?? [];
   const line = timeLine({
     events: events.filter((/** @type {TableEvent} */ event) => event.at >= player.from && event.at <= player.to), from: player.from, to: player.to,
-    flags: violations.map((/** @type {Answer} */ one) => at.get(one.seq)).filter(Boolean), onSeek: (moment) => { player.pause(); player.go(moment); },
+    flags: violations.map((/** @type {Answer} */ one) => ({ at: at.get(one.seq), name: one.suspected ? "doubt" : "bad" })).filter((/** @type {Answer} */ one) => one.at), onSeek: (moment) => { player.pause(); player.go(moment); },
   });
   const felt = h("div", { class: "felt-place" });
   const now = h("p", { class: "num now-at" });

@@ -114,7 +114,8 @@ const row = (/** @type {Answer} */ one) =>
     h("th", { scope: "row" }, h("a", { href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `Round ${one.round}`)),
     h("td", {}, one.table), h("td", { class: "num start" }, `${day(one.at)} ${clock(one.at)}`),
     h("td", {}, h("span", { class: `badge ${BADGES[one.status]}` }, LABELS[one.status])),
-    h("td", { "data-label": "Mistakes", class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations),
+    h("td", { "data-label": "Mistakes", class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations,
+      one.suspected > 0 && h("span", { class: "doubt" }, ` ${one.suspected} suspected`)),
     h("td", { "data-label": "To decide", class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
     h("td", { "data-label": "House", class: `num ${one.status === "final" ? tone(one.net) : "quiet"}`, title: one.status === "review" ? "If the review confirms it" : null }, one.status === "open" ? "–" : signed(one.net, one.table)));
 

@@ -3,8 +3,9 @@
 
 import { money, withPips } from "./words.js";
 
+const AMOUNT = /-?\d{1,3}(?:,\d{3})*\.\d\d/g;
 /** @type {Record<string, string>} */
-const PLACES = { "{amount}": "(-?\\d{1,3}(?:,\\d{3})*\\.\\d\\d)", "{number}": "(\\d+)" };
+const PLACES = { "{amount}": `(${AMOUNT.source})`, "{number}": "(\\d+)" };
 /** @type {{ parts: string[], shape: RegExp }[]} */
 let shapes = [];
 
@@ -30,5 +31,10 @@ export function sentence(/** @type {string} */ detail) {
 const written = (/** @type {string[]} */ parts, /** @type {string[]} */ values) => parts.map((part) => {
   if (!(part in PLACES)) return part;
   const value = values.shift() ?? "";
-  return part === "{amount}" ? money(Number(value.replace(/[,.]/g, ""))) : value;
+  return part === "{amount}" ? amount(value) : value;
 }).join("");
+
+const amount = (/** @type {string} */ text) => money(Number(text.replace(/[,.]/g, "")));
+
+/** Write the question of a suspected mistake. */
+export const question = (/** @type {string} */ asked) => asked.replace(AMOUNT, amount);

@@ -10,17 +10,17 @@ const WIDTH = 1000;
 const HEIGHT = 74;
 
 /**
- * Draw the time line of `events` from `from` to `to` (ns). `flags` are moments of mistakes.
+ * Draw the time line of `events` from `from` to `to` (ns). `flags` are moments of mistakes and suspected mistakes.
  * `onSeek` is called with the moment gone to. Returns { drawn, show(at) }.
  */
-export function timeLine(/** @type {{ events: TableEvent[], from: number, to: number, flags: number[], onSeek: (moment: number) => void }} */ { events, from, to, flags, onSeek }) {
+export function timeLine(/** @type {{ events: TableEvent[], from: number, to: number, flags: { at: number, name: string }[], onSeek: (moment: number) => void }} */ { events, from, to, flags, onSeek }) {
   const x = (/** @type {number} */ at) => ((at - from) / Math.max(to - from, 1)) * WIDTH;
   const now = s("line", { class: "now", y1: 0, y2: HEIGHT });
   const ticks = events.filter((event) => event.type !== "ledger_posted").map((event) =>
     s("rect", { class: `tick ${kind(event)}`, x: x(event.at) - 1.5, y: 6 + (ROW[kind(event)] ?? 4) * 13, width: 3, height: 11, rx: 1 },
       s("title", {}, `${fine(event.at)} ${sentenceOf(event)}`)));
   const marks = flags.map((flag) =>
-    s("path", { class: "flag", d: `M${x(flag)} ${HEIGHT}l-6 9h12z` }));
+    s("path", { class: `flag ${flag.name}`, d: `M${x(flag.at)} ${HEIGHT}l-6 9h12z` }));
   const slider = h("input", {
     type: "range", min: 0, max: Math.round((to - from) / 1e6), step: 10, "aria-label": "Moment of the round",
     oninput: () => onSeek(from + Number(slider.value) * 1e6),
