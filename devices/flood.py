@@ -66,4 +66,4 @@ class FaultLimiter:
 def _summed(spell: _Spell, at_ns: int) -> Iterator[ReaderFault]:
     if spell.last is not None and spell.held > 1:
         detail = f"{spell.held - 1} more, the last: {spell.last.detail}"
-        yield replace(spell.last, at=at_ns, detail=detail)
+        yield replace(spell.last, at=at_ns, detail=detail, count=spell.held - 1)

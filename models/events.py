@@ -110,6 +110,8 @@ class ReaderFault(Observation, frozen=True, kw_only=True, tag="reader_fault"):
     """The first missed draw number, where the fault reports missed draws."""
     missing_to: int | None = None
     """The last of them; ``None`` beside ``missing_from`` where the count is unknown."""
+    count: int = 1
+    """How many faults this entry stands for."""
 
 
 class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returned"):
@@ -179,14 +181,18 @@ class CardGone(Observation, frozen=True, kw_only=True, tag="card_gone"):
 
 
 class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
-    """The picture is unreliable from here on, until a ``camera_recovered`` of the same kind."""
+    """A camera or its picture is at fault, most kinds until a ``camera_recovered`` of that kind."""
 
     kind: str
     """``size_changed``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``,
     ``obstructed`` (most of the felt is hidden), ``covered`` (an object lies where cards are
-    dealt), ``unwatched`` (no picture was read for a while; reported once it is over)."""
+    dealt), ``overloaded`` (the machine reads fewer pictures than come; the others are left out).
+    Without an end: ``unwatched`` (no picture was read for a while; reported once it is over),
+    ``left_out`` and ``damaged`` (so many pictures were not read)."""
     detail: str
     frame: int
+    count: int = 1
+    """How many faults this entry stands for: of ``left_out`` the pictures."""
     proposed: CameraPose | None = None
     """The new pose of a camera that moved, for a person to accept."""
 

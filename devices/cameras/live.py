@@ -14,7 +14,7 @@ damaged, of another size, too fast for its reader, clock reset. Every wait has a
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,13 +33,13 @@ from stream.clock import Clock
 from stream.drift import StreamClock
 from stream.replay import Timed, paced
 
-See: TypeAlias = Callable[[Frame], None]
+See: TypeAlias = Callable[[Frame], Awaitable[None]]
 
 _NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
 """Formats without time stamps: the demuxer invents them."""
 _WAITING_FRAMES: Final = 30
-"""Pictures that may wait for a slow reader; beyond that the oldest are dropped. One second at 30
-frames per second; not measured."""
+"""Pictures that may wait for a slow reader; beyond that the oldest are left out. One second at 30
+frames per second: well within the time that shoe and plates wait for a camera. Not measured."""
 _REPORT_EVERY_NS: Final = SECOND_NS
 _LONGEST_PAUSE_NS: Final = SECOND_NS // 5
 _LONGEST_END_S: Final = 3.0
@@ -85,7 +85,8 @@ class LiveCamera:
         source: the source of its observations, such as ``camera:overhead``.
         config: its address and settings.
         clock: the table's time.
-        see: receives every picture, numbered from 0 over all of the camera's sessions.
+        see: receives every picture, numbered from 0 over all of the camera's sessions; while it
+            waits, so do the next ones.
     """
 
     def __init__(self, source: str, config: CameraConfig, clock: Clock, see: See) -> None:
@@ -95,10 +96,15 @@ class LiveCamera:
         self._size_px: tuple[int, int] | None = None
         self._latest_ns = 0
 
-    def fault(self, kind: str, detail: str, at_ns: int) -> CameraFault:
+    def fault(self, kind: str, detail: str, at_ns: int, count: int = 1) -> CameraFault:
         """Return the observation of a fault of the camera itself."""
         return CameraFault(
-            source=self.source, at=at_ns, kind=kind, detail=detail, frame=max(0, self._frame - 1)
+            source=self.source,
+            at=at_ns,
+            kind=kind,
+            detail=detail,
+            frame=max(0, self._frame - 1),
+            count=count,
         )
 
     async def run(self, connected: Callable[[], None], report: Report) -> None:
@@ -116,7 +122,7 @@ class LiveCamera:
                 if not seen:
                     seen = True
                     connected()
-                self._show(item, stamps, report)
+                await self._show(item, stamps, report)
         finally:
             await session.stop()
 
@@ -144,7 +150,7 @@ class LiveCamera:
         except TimeoutError as late:
             raise _silent(self._config, patience_ms) from late
 
-    def _show(self, item: _Picture | Frame, stamps: StreamClock, report: Report) -> None:
+    async def _show(self, item: _Picture | Frame, stamps: StreamClock, report: Report) -> None:
         frame = item if isinstance(item, Frame) else self._timed(item, stamps)
         # After a reconnection the time must not step behind earlier pictures.
         self._latest_ns = at_ns = max(self._latest_ns, frame.at_ns)
@@ -156,7 +162,7 @@ class LiveCamera:
         self._size_px = frame.size_px
         shown = frame.renumbered(self._frame, at_ns)
         self._frame += 1
-        self._see(shown)
+        await self._see(shown)
 
     def _timed(self, picture: _Picture, stamps: StreamClock) -> Frame:
         at_ns = picture.arrived_ns
@@ -164,29 +170,29 @@ class LiveCamera:
             at_ns = stamps.at_ns(picture.stamp_ns, picture.arrived_ns)
         return Frame(self._frame, at_ns, picture.decoded)
 
-    def _report(self, faults: Iterator[tuple[str, str]], report: Report) -> None:
-        for kind, detail in faults:
-            report(self.fault(kind, detail, self._clock.now_ns()))
+    def _report(self, faults: Iterator[tuple[str, int, str]], report: Report) -> None:
+        for kind, number, detail in faults:
+            report(self.fault(kind, detail, self._clock.now_ns(), number))
 
 
 class _Damages:
-    """Counts damaged and dropped pictures; reports at most once a second."""
+    """Counts damaged and left out pictures; reports at most once a second."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[int, str]] = {}
         self._reported_ns: dict[str, int] = {}
 
-    def noted(self, item: _Item, left_out: int, now_ns: int) -> Iterator[tuple[str, str]]:
-        """Yield the kind and detail of each fault to report now."""
+    def noted(self, item: _Item, left_out: int, now_ns: int) -> Iterator[tuple[str, int, str]]:
+        """Yield the kind, number and detail of the faults to report now."""
         if isinstance(item, _Damage):
             self._count("damaged", 1, item.detail)
         if left_out:
-            self._count("left_out", left_out, "pictures arrived faster than they were processed")
+            self._count("left_out", left_out, "pictures arrived faster than they were read")
         for kind, (number, detail) in [*self._waiting.items()]:
             if now_ns - self._reported_ns.get(kind, -_REPORT_EVERY_NS) >= _REPORT_EVERY_NS:
                 del self._waiting[kind]
                 self._reported_ns[kind] = now_ns
-                yield kind, f"{number} x {detail}"
+                yield kind, number, detail
 
     def _count(self, kind: str, number: int, detail: str) -> None:
         self._waiting[kind] = (self._waiting.get(kind, (0, ""))[0] + number, detail)
@@ -217,7 +223,7 @@ class _Session:
             await self._news.wait()
 
     def left_out(self) -> int:
-        """Return the number of pictures dropped since the last call."""
+        """Return the number of pictures left out since the last call."""
         with self._lock:
             number, self._left_out = self._left_out, 0
         return number

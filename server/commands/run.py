@@ -7,9 +7,17 @@ from pathlib import Path
 from msgspec.structs import replace
 from rich.text import Text
 
-from models.events import Event, PaymentMade, RoundClosed, RoundOpened
-from models.judgements import RoundSettled
+from models.events import (
+    CameraFault,
+    CameraRecovered,
+    Event,
+    PaymentMade,
+    RoundClosed,
+    RoundOpened,
+)
+from models.judgements import RoundResult, RoundSettled
 from server.commands.tables import round_view
+from server.house.device_faults import OVERLOAD_WAY_OUT
 from server.house.formatting import Formats
 from server.house.house_file import house_for
 from server.house.known_decks import library, taught
@@ -60,7 +68,7 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
 
 
 class _Printer:
-    """Prints each round as it settles."""
+    """Prints each round as it settles, and on stderr each overload as it begins and ends."""
 
     def __init__(self, formats: Formats, *, as_json: bool) -> None:
         self._formats, self._as_json = formats, as_json
@@ -69,19 +77,26 @@ class _Printer:
         self.clean = True
 
     def take(self, event: Event) -> None:
-        if isinstance(event, RoundOpened):
-            self._paid.clear()
-        elif isinstance(event, PaymentMade | RoundClosed):
-            self._paid.append(event)
-        if not isinstance(event, RoundSettled):
-            return
-        self.clean = self.clean and is_clean(event.result)
+        match event:
+            case RoundOpened():
+                self._paid.clear()
+            case PaymentMade() | RoundClosed():
+                self._paid.append(event)
+            case RoundSettled():
+                self._settled(event.result)
+            case CameraFault(kind="overloaded"):
+                _print_line(f"OVERLOAD of {event.source}: {event.detail}. {OVERLOAD_WAY_OUT}")
+            case CameraRecovered(kind="overloaded"):
+                _print_line(f"overload of {event.source} over after {event.lasted_ns / 1e9:.0f} s")
+
+    def _settled(self, result: RoundResult) -> None:
+        self.clean = self.clean and is_clean(result)
         if self._as_json:
-            print_json(event.result)
+            print_json(result)
             sys.stdout.flush()
         else:
-            found = balance(event.result, payments_in(self._paid))
-            screen().print(round_view(event.result, self._formats, balance=found))
+            found = balance(result, payments_in(self._paid))
+            screen().print(round_view(result, self._formats, balance=found))
 
 
 async def _run(table: LiveTable, sender: Sender, for_s: float | None, formats: Formats) -> None:
@@ -104,11 +119,15 @@ async def _show(standing: Standing, sender: Sender, formats: Formats) -> None:
         standing.unsent = sender.fault
         line = standing.line(formats)
         if line != shown:
-            end = "" if sys.stderr.isatty() else "\n"
-            start = "\r\x1b[K" if sys.stderr.isatty() else ""
-            print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+            _print_line(line, end="" if sys.stderr.isatty() else "\n")
             shown = line
         await asyncio.sleep(_STATUS_S)
+
+
+def _print_line(text: str, end: str = "\n") -> None:
+    """Print a line on stderr; on a terminal, in the place of the status line."""
+    start = "\r\x1b[K" if sys.stderr.isatty() else ""
+    print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
 
 def _print_end(table: LiveTable) -> None:
@@ -116,6 +135,8 @@ def _print_end(table: LiveTable) -> None:
     line = Text("\nstopped", style="bold")
     if standing.in_play is not None:
         line.append(f"; round {standing.in_play} is in play: the next start continues it")
+    if standing.overload.left_out:
+        line.append(f"; {standing.overload.text}: this machine could not keep up")
     if table.recording is not None:
         line.append(f"; recorded in {table.recording}")
     print(line.plain, file=sys.stderr)

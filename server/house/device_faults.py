@@ -1,15 +1,46 @@
-"""Device data that was no valid reading, in one line for each device."""
+"""Device faults in words, and in one line for each device."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from models.errors import TechnicianError
 from models.events import CameraFault, Observation, ReaderFault
 from server.house.wording import counted
 
+FAULT_WORDS: Final = {
+    "link_lost": "no signal",
+    "restarts_spent": "lost too often; next try later",
+    "overloaded": "overload: pictures are left out",
+    "left_out": "pictures left out",
+    "damaged": "damaged packets",
+    "unwatched": "not watched",
+    "size_changed": "picture size changed",
+    "black": "picture black",
+    "overexposed": "picture overexposed",
+    "frozen": "picture frozen",
+    "unfocused": "picture unfocused",
+    "moved": "camera moved",
+    "obstructed": "view obstructed",
+    "covered": "felt covered",
+    "checksum": "bad checksum",
+    "gap": "cards missing",
+}
+OVERLOAD_WAY_OUT: Final = (
+    "Let the camera send fewer or smaller pictures (a USB camera: fps and size of cameras.stream; "
+    "a network camera: its own settings, or the url of a smaller stream), end other programs on "
+    "the table's machine, or use a faster one"
+)
+_OVERLOAD: Final = ("overloaded", "left_out")
+
+
+def fault_text(kind: str) -> str:
+    """Write the kind of a fault in words; the console has the same ones."""
+    return FAULT_WORDS.get(kind, kind.replace("_", " "))
+
 
 def device_faults(events: Iterable[object], start_ns: int) -> Iterator[TechnicianError]:
-    """Yield a fault for the technician for each device with unreadable data.
+    """Yield a fault for the technician for each device with unreadable or unread data.
 
     Nothing is lost silently: rounds stay open for whatever a fault may have cost.
     """
@@ -18,21 +49,40 @@ def device_faults(events: Iterable[object], start_ns: int) -> Iterator[Technicia
         if isinstance(event, ReaderFault | CameraFault):
             by_source.setdefault(event.source, []).append(event)
     for source, faults in sorted(by_source.items()):
-        yield _summary(source, faults, start_ns)
+        unread = [fault for fault in faults if fault.kind in _OVERLOAD]
+        others = [fault for fault in faults if fault.kind not in _OVERLOAD]
+        if unread:
+            yield _overload(source, unread, start_ns)
+        if others:
+            yield _summary(source, others, start_ns)
+
+
+def _overload(
+    source: str, faults: list[ReaderFault | CameraFault], start_ns: int
+) -> TechnicianError:
+    number = sum(fault.count for fault in faults if fault.kind == "left_out")
+    return TechnicianError(
+        f"{counted(number, 'picture')} left out: the machine could not keep up "
+        f"(the first {_since(faults[0], start_ns):.1f} s after the start)",
+        where=source,
+        way_out=OVERLOAD_WAY_OUT,
+    )
 
 
 def _summary(
     source: str, faults: list[ReaderFault | CameraFault], start_ns: int
 ) -> TechnicianError:
-    kinds = Counter(fault.kind for fault in faults)
-    each = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
+    kinds: Counter[str] = Counter()
+    for fault in faults:
+        kinds[fault.kind] += fault.count
+    each = ", ".join(f"{fault_text(kind)} {number}" for kind, number in kinds.items())
     first_s = _since(faults[0], start_ns)
     if isinstance(faults[0], CameraFault):
         what, way_out = "was unreliable", "Check the camera and its view"
-        name = counted(len(faults), "time")
+        name = counted(kinds.total(), "time")
     else:
         what, way_out = "could not be read", "Check the port's speed, its cable and the reader"
-        name = counted(len(faults), "message")
+        name = counted(kinds.total(), "message")
     return TechnicianError(
         f"{name} {what} ({each}; the first {first_s:.1f} s after the start)",
         where=source,

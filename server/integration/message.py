@@ -13,6 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from models.judgements import AnyEvent
+from server.house.device_faults import fault_text
 from server.house.wording import place
 from server.readmodel.entries import Entry
 from server.readmodel.incidents import incident_id
@@ -144,5 +145,5 @@ def _sentence(table: str, round_no: int | None, kind: str, fields: dict[str, Any
             counts = f"mistakes: {len(found) - suspected}, suspected mistakes: {suspected}"
             return f"{where}: settled, {status}, {counts}"
         case {"source": source, "kind": what}:
-            return f"{where}: {source}: {what}"
+            return f"{where}: {source}: {fault_text(what)}"
     return f"{where}: {kind}"

@@ -10,6 +10,7 @@ from models.events import (
     CameraRecovered,
     DeviceReturned,
     Observation,
+    ProgramStated,
     ReaderFault,
 )
 from server.readmodel.views import PassedFault, Trouble
@@ -26,9 +27,10 @@ PICTURE_FAULTS: Final = frozenset(
         "moved",
         "obstructed",
         "covered",
+        "overloaded",
     }
 )
-"""Faults with an unreliable picture until a ``camera_recovered`` of the same kind."""
+"""Faults with an unreliable picture, or without some, until a ``camera_recovered`` of that kind."""
 
 
 class DeviceStanding:
@@ -57,6 +59,8 @@ class DeviceStanding:
                 self._fault(event)
             case CameraRecovered():
                 self._end(event.source, event.at, frozenset({event.kind}))
+            case ProgramStated():
+                self._end_pictures(event.at)
             case DeviceReturned():
                 self._end(event.source, event.at, LINK_FAULTS)
             case _ if self._troubles:
@@ -67,7 +71,12 @@ class DeviceStanding:
         if event.kind in _LASTING[type(event)]:
             self._troubles.setdefault(key, Trouble(event.source, event.kind, event.at))
         else:
-            self._count(event.source, event.kind, event.at)
+            self._count(event.source, event.kind, event.at, event.count)
+
+    def _end_pictures(self, at_ns: int | None) -> None:
+        """End what a table that starts again looks at anew: it reports what still lasts."""
+        for source in {one.source for one in self.troubles}:
+            self._end(source, at_ns, PICTURE_FAULTS)
 
     def _end(self, source: str, at_ns: int | None, kinds: frozenset[str]) -> None:
         ended = [key for key in self._troubles if key[0] == source and key[1] in kinds]
@@ -75,9 +84,9 @@ class DeviceStanding:
             del self._troubles[key]
             self._count(*key, at_ns)
 
-    def _count(self, source: str, kind: str, at_ns: int | None) -> None:
+    def _count(self, source: str, kind: str, at_ns: int | None, number: int = 1) -> None:
         known = self._passed.get((source, kind), PassedFault(source, kind, 0, None))
-        self._passed[source, kind] = replace(known, count=known.count + 1, last_at=at_ns)
+        self._passed[source, kind] = replace(known, count=known.count + number, last_at=at_ns)
 
 
 _LASTING: Final[Mapping[type, frozenset[str]]] = {

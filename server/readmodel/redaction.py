@@ -46,7 +46,7 @@ _SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "card_sighted": frozenset({"track", "change", "face", "x_mm", "y_mm", "angle_deg", "frame"}),
     "foreign_card_sighted": frozenset({"track", "face", "deck_fit", "x_mm", "y_mm", "frame"}),
     "card_gone": frozenset({"track", "frame"}),
-    "camera_fault": frozenset({"kind", "detail", "frame", "proposed"}),
+    "camera_fault": frozenset({"kind", "detail", "frame", "count", "proposed"}),
     "camera_recovered": frozenset({"kind", "lasted_ns", "frame"}),
     "review_resolved": frozenset({"round", "item", "decision"}),
     "rules_stated": frozenset({"rulebook", "rules", "overrides", "rules_hash"}),

@@ -63,7 +63,7 @@ class Tally:
             case PlateRead():
                 self.readings[key] += 1
             case ReaderFault() | CameraFault():
-                self.errors[key] += 1
+                self.errors[key] += event.count
 
 
 class Tallies:

@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from devices.cameras.frame import Frame
 from models.events import AnyObservation
 
-_WAITING: Final = 30
-"""Pictures that may wait; further ones are dropped and reported. Not measured."""
+_AHEAD: Final = 2
+"""Pictures with the thread: the one being read, and the next, so that it never waits for one."""
 
 
 class Watching(Protocol):
@@ -30,7 +30,6 @@ class Eye:
         film: records each picture that is read.
         looked: receives each picture with its observations, in the loop's thread.
         failed: receives any fault that stops the reading.
-        left_out: called for each dropped picture.
     """
 
     def __init__(
@@ -39,24 +38,20 @@ class Eye:
         film: Callable[[Frame], None],
         looked: Looked,
         failed: Callable[[Exception], None],
-        left_out: Callable[[Frame], None],
     ) -> None:
         self._watching, self._film, self._looked = watching, film, looked
-        self._failed, self._left_out = failed, left_out
+        self._failed = failed
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="eye")
-        self._waiting = 0
+        self._room = asyncio.Semaphore(_AHEAD)
 
-    def see(self, frame: Frame) -> None:
-        """Queue the next picture."""
-        if self._waiting >= _WAITING:
-            self._left_out(frame)
-            return
-        self._waiting += 1
+    async def see(self, frame: Frame) -> None:
+        """Pass on the next picture, once those before it are read."""
+        await self._room.acquire()
         self._thread.submit(self._look, frame)
 
     async def close(self) -> None:
-        """Finish the queued pictures, and stop."""
+        """Finish the pictures passed on, and stop."""
         await asyncio.to_thread(self._thread.shutdown)
 
     def _look(self, frame: Frame) -> None:
@@ -69,5 +64,5 @@ class Eye:
             self._loop.call_soon_threadsafe(self._deliver, frame, observed)
 
     def _deliver(self, frame: Frame, observed: Sequence[AnyObservation]) -> None:
-        self._waiting -= 1
+        self._room.release()
         self._looked(frame, observed)

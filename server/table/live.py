@@ -18,7 +18,6 @@ from devices.supervisor import Report, Supervised, Supervisor
 from models.errors import InputRefused, PitwatchError
 from models.events import (
     AnyObservation,
-    CameraFault,
     ConsoleEntry,
     Event,
     Observation,
@@ -38,6 +37,7 @@ from server.table.gc_pauses import rare_collections
 from server.table.host_clock import check_not_before, stepped_back
 from server.table.kept_rest import RestFile, made_by
 from server.table.order import Order
+from server.table.overload import Overload
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
 from server.table.recorder import SessionRecorder, room_alarm
@@ -109,6 +109,7 @@ class LiveTable:
         self._layout: TableLayout = layout_of(placed)
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
+        self._overload = Overload()
         self._rules = rules_of(placed)
         with rare_collections():
             self._rests = rests
@@ -307,26 +308,7 @@ class LiveTable:
         def film(frame: Frame) -> None:
             self._keep(lambda kept: kept.filmed(camera.name, frame))
 
-        return Eye(watcher, film, looked, self._fail, self._left_out(source))
-
-    def _left_out(self, source: str) -> Callable[[Frame], None]:
-        reported_ns = 0
-
-        def left_out(frame: Frame) -> None:
-            nonlocal reported_ns
-            if frame.at_ns - reported_ns >= 1000 * _MS:
-                reported_ns = frame.at_ns
-                self._report(
-                    CameraFault(
-                        source=source,
-                        at=frame.at_ns,
-                        kind="left_out",
-                        detail="pictures arrive faster than they are processed",
-                        frame=frame.index,
-                    )
-                )
-
-        return left_out
+        return Eye(watcher, film, looked, self._fail)
 
     def _entries(self) -> Entries | None:
         place = self._placed.config.console
@@ -365,6 +347,8 @@ class LiveTable:
     # --- incoming data ----------------------------------------------------------------------
 
     def _report(self, observation: Observation) -> None:
+        for begun in self._overload.begun_by(observation):
+            self._report(begun)
         at_ns = observation.at if observation.at is not None else self._clock.now_ns()
         self._keep(lambda kept: kept.link_event(observation, at_ns))
         self._order.take(Timed(at_ns, observation.source, (observation,)))  # type: ignore[arg-type]
@@ -409,6 +393,8 @@ class LiveTable:
             now_ns = self._clock.now_ns()
             in_play = self.standing.in_play
             self._journal.check_in_place()
+            for over in self._overload.over(now_ns):
+                self._report(over)
             self._give(self._order.due(now_ns))
             self._pipeline.observe((), self._order.through_ns)
             if in_play is not None and self.standing.in_play is None:

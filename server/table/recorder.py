@@ -17,7 +17,14 @@ import msgspec
 
 from devices.cameras.frame import Frame
 from models.errors import TechnicianError
-from models.events import CameraFault, ConsoleEntry, DeviceReturned, Observation, ReaderFault
+from models.events import (
+    CameraFault,
+    CameraRecovered,
+    ConsoleEntry,
+    DeviceReturned,
+    Observation,
+    ReaderFault,
+)
 from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
 from server.table.config import Camera, Placed, Port, Recorder
@@ -294,7 +301,7 @@ def is_of_a_link(observation: Observation) -> bool:
         case ReaderFault():
             return observation.kind in _OF_A_LINK
         case _:
-            return isinstance(observation, CameraFault | DeviceReturned)
+            return isinstance(observation, CameraFault | CameraRecovered | DeviceReturned)
 
 
 def hold_file(session: Path) -> Path:

@@ -12,6 +12,7 @@ from devices.registry import make_driver
 from models.errors import InputRefused, InstallerError, TechnicianError
 from models.events import (
     CameraFault,
+    CameraRecovered,
     ConsoleEntry,
     DeviceReturned,
     Observation,
@@ -32,7 +33,7 @@ from stream.recording import (
 )
 from stream.replay import Timed, merged, timed_chunks
 
-Link: TypeAlias = ReaderFault | CameraFault | DeviceReturned
+Link: TypeAlias = ReaderFault | CameraFault | CameraRecovered | DeviceReturned
 """A link event of a device."""
 Given: TypeAlias = Frame | bytes | ConsoleEntry | Link
 """An item of a source."""

@@ -21,6 +21,7 @@ from models.judgements import ReviewRaised, RoundResult, RoundSettled
 from server.house.formatting import Formats
 from server.house.wording import counted
 from server.table.host_clock import ClockStanding
+from server.table.overload import OverloadStanding
 from server.table.rest import Rest
 from settlement.phases import RoundPhases
 
@@ -53,6 +54,7 @@ class Standing:
     connected: set[str] = field(default_factory=set)
     """The devices that connected at least once in this run."""
     lost: set[str] = field(default_factory=set)
+    overload: OverloadStanding = field(default_factory=OverloadStanding)
     clock: ClockStanding = field(default_factory=ClockStanding)
     alarm: str | None = None
     overdue: str | None = None
@@ -96,6 +98,7 @@ class Standing:
     def take(self, event: Event) -> None:
         """Process the next entry."""
         self.clock.take(event)
+        self.overload.take(event)
         self.phases.follow_event(event)
         match event:
             case RoundOpened():
@@ -123,7 +126,7 @@ class Standing:
             *_due(self.last, formats),
             f"{counted(self.settled, 'round')} settled",
             counted(self.reviews, "review"),
-            self._devices(),
+            *self._devices(),
         ]
         parts += self.clock.faults()
         if self.alarm is not None:
@@ -138,10 +141,15 @@ class Standing:
             parts.append(f"entry refused: {self.refused}")
         return " · ".join(parts)
 
-    def _devices(self) -> str:
-        if not self.lost:
-            return f"{len(self.connected)} of {counted(len(self.sources), 'device')} heard"
-        return f"LOST: {', '.join(sorted(self.lost))}"
+    def _devices(self) -> Iterable[str]:
+        if self.lost:
+            yield f"LOST: {', '.join(sorted(self.lost))}"
+        if self.overload.cameras:
+            yield f"OVERLOAD: {', '.join(sorted(self.overload.cameras))}"
+        if not self.lost and not self.overload.cameras:
+            yield f"{len(self.connected)} of {counted(len(self.sources), 'device')} heard"
+        if self.overload.left_out:
+            yield self.overload.text
 
 
 def _due(last: RoundResult | None, formats: Formats) -> Iterable[str]:

@@ -59,7 +59,7 @@ def _one(folder: Path, number: int, now_ns: int, dealing: ExitStack) -> None:
 
 
 def _device_events(number: int, name: str, at_ns: int) -> list[Event]:
-    """Say what became of a table's devices: one lost, one that dropped a picture, one back."""
+    """Say what became of a table's devices: one lost, one with a picture left out, one back."""
     source = "camera:overhead"
     lost = ReaderFault(table=name, at=at_ns, source="shoe", kind="link_lost", detail="unplugged")
     match number % 6:
@@ -68,6 +68,14 @@ def _device_events(number: int, name: str, at_ns: int) -> list[Event]:
         case 2:
             dropped = {"kind": "left_out", "detail": "too fast", "frame": 7}
             return [CameraFault(table=name, at=at_ns, source=source, **dropped)]  # type: ignore[arg-type]
+        case 4:
+            kinds = {"overloaded": 1, "left_out": 26}
+            return [
+                CameraFault(
+                    table=name, at=at_ns, source=source, kind=kind, detail="", frame=7, count=count
+                )
+                for kind, count in kinds.items()
+            ]
         case 3:
             back = DeviceReturned(table=name, at=at_ns, source="shoe", away_ns=1, tries=1)
             return [lost, back]

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from models.events import CameraFault
+from models.events import CameraFault, CameraRecovered
 from models.money import dollars
+from server.house.device_faults import FAULT_WORDS, OVERLOAD_WAY_OUT, fault_text
 from server.house.formatting import Formats
+from server.readmodel.device_standing import LINK_FAULTS, PICTURE_FAULTS
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.busy_floor import shifted
@@ -121,17 +123,84 @@ def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
         expect(tiles.filter(has_text="BJ-22")).to_contain_text("Quiet")
         officer.go("table/BJ-21")
         expect(officer.page.get_by_text("Live", exact=True)).to_be_visible()
-        dropped = CameraFault(
-            table="BJ-21", at=now_ns, source="camera:overhead", kind="left_out", detail="", frame=1
-        )
-        dealing.append(dropped)
+        dealing.append(camera_fault(now_ns, "damaged"))
         devices = officer.page.get_by_role("region", name="Devices")
-        expect(devices).to_contain_text("1 dropped picture")
+        expect(devices).to_contain_text("1 damaged packet")
         expect(devices).to_contain_text("no fault")
         officer.go("floor")
         officer.shows("No device faults.")
         officer.go("table/BJ-22")
         expect(officer.page.get_by_text("Quiet", exact=True)).to_be_visible()
+
+
+def camera_fault(at_ns: int, kind: str, count: int = 1) -> CameraFault:
+    return CameraFault(
+        table="BJ-21",
+        at=at_ns,
+        source="camera:overhead",
+        kind=kind,
+        detail="",
+        frame=1,
+        count=count,
+    )
+
+
+def test_a_machine_that_leaves_pictures_out_is_at_fault_until_it_keeps_up(
+    browser: Browser, tmp_path: Path
+) -> None:
+    now_ns = HostClock().now_ns()
+    with (
+        Journal.create(tmp_path / "bj-21.journal") as dealing,
+        house(tmp_path, tmp_path / "state") as own,
+        screen(browser, own) as officer,
+    ):
+        live = table(dealing, "BJ-21")
+        for one in shifted(heard("plain"), now_ns)[:20]:
+            live.observe((one.observation,), one.now_ns)
+        own.staff()
+        officer.sign_in("surveillance")
+        tile = officer.page.get_by_role("region", name="Tables").get_by_role("link")
+        expect(tile).to_contain_text("No device faults")
+        dealing.append_all(
+            [camera_fault(now_ns, "overloaded"), camera_fault(now_ns, "left_out", 26)]
+        )
+        expect(tile).to_contain_text("overload: pictures are left out")
+        officer.shows("1 table with a device at fault.")
+        officer.go("table/BJ-21")
+        devices = officer.page.get_by_role("region", name="Devices")
+        expect(devices).to_contain_text("overload: pictures are left out since")
+        expect(devices).to_contain_text(OVERLOAD_WAY_OUT)
+        expect(devices).to_contain_text("26 pictures left out")
+        expect(devices).not_to_contain_text("no fault")
+        events = officer.page.get_by_role("list", name="Events, newest first")
+        expect(events).to_contain_text("Camera overhead: pictures left out (26)")
+        expect(events).not_to_contain_text("left_out")
+        dealing.append(
+            CameraRecovered(
+                table="BJ-21",
+                at=now_ns,
+                source="camera:overhead",
+                kind="overloaded",
+                lasted_ns=1,
+                frame=1,
+            )
+        )
+        expect(devices).to_contain_text("no fault")
+        expect(devices).to_contain_text("1 overload")
+        expect(devices).not_to_contain_text(OVERLOAD_WAY_OUT)
+
+
+def test_the_console_has_the_words_of_the_commands_for_every_fault(officer: Screen) -> None:
+    of_console = """async (kinds) => {
+        const { faultText, wayOut } = await import("/page/faults.js");
+        return [kinds.map(faultText), wayOut("overloaded")];
+    }"""
+    kinds = [*FAULT_WORDS, "a_kind_of_a_plug_in"]
+    words, way_out = officer.page.evaluate(of_console, kinds)
+    assert words == [fault_text(kind) for kind in kinds]
+    assert not any("_" in one for one in words)
+    assert way_out == OVERLOAD_WAY_OUT
+    assert {"overloaded", "left_out"} | LINK_FAULTS | PICTURE_FAULTS <= {*FAULT_WORDS}
 
 
 def test_a_decision_is_shown_as_what_was_done_and_is_no_signature(

@@ -53,7 +53,7 @@ class LiveTable:
         self.reported.append(observation)
         self._news.set()
 
-    def see(self, frame: Frame) -> None:
+    async def see(self, frame: Frame) -> None:
         """Take a camera's picture."""
         self.frames.append(frame)
         self._news.set()

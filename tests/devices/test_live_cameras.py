@@ -181,8 +181,8 @@ def test_a_stream_that_stalls_is_lost_in_its_time() -> None:
 class SlowTable(LiveTable):
     """A table that takes long over its third picture: the decoder's time-out comes first."""
 
-    def see(self, frame: Frame) -> None:
-        super().see(frame)
+    async def see(self, frame: Frame) -> None:
+        await super().see(frame)
         if len(self.frames) == 3:
             time.sleep(1.5)
 
@@ -350,6 +350,26 @@ def test_pictures_left_out_by_a_slow_reader_are_reported() -> None:
     with http_camera(lambda: mjpeg(4_000, gap_s=0.005)) as camera:
         table = asyncio.run(run())
     keep_the_contract(table.frames)
+
+
+class Crowded(LiveTable):
+    """A table that reads ten pictures a second."""
+
+    async def see(self, frame: Frame) -> None:
+        await super().see(frame)
+        await asyncio.sleep(0.1)
+
+
+def test_of_a_slow_reader_every_picture_is_read_or_counted() -> None:
+    """Those left out have no number: what is read is numbered as it is recorded."""
+    sent = 150
+    with http_camera(lambda: mjpeg(sent, gap_s=0.02)) as camera:
+        table = watched(camera.url, until_all("link_lost"), Crowded())
+    keep_the_contract(table.frames)
+    left_out = [one for one in table.reported if isinstance(one, CameraFault)]
+    counted = sum(one.count for one in left_out if one.kind == "left_out")
+    assert counted > 50
+    assert len(table.frames) + counted == sent
 
 
 def test_what_a_camera_is_stands_in_its_address() -> None:

@@ -37,8 +37,9 @@ SETTINGS = Settings(
 class PictureClock(ReplayClock):
     """The time of the picture that is being read: on a busy machine that is not now."""
 
-    def __init__(self) -> None:
+    def __init__(self, busy: Callable[[], None]) -> None:
         super().__init__(0)
+        self._busy = busy
 
     def watcher(self, *given: Any) -> Watcher:
         """Return a watcher that sets the clock to the time of each picture it sees."""
@@ -46,6 +47,7 @@ class PictureClock(ReplayClock):
 
         class TimingWatcher(Watcher):
             def see(self, frame: Picture) -> tuple[Observed, ...]:
+                pictured._busy()
                 pictured.wait_until(frame.at_ns)
                 return super().see(frame)
 
@@ -76,19 +78,29 @@ class TruthfulReader:
 
 
 class Run:
-    """One run of a table; ``settled`` fills as rounds settle."""
+    """One run of a table; ``settled`` fills as rounds settle.
+
+    ``busy_s``: what else the machine does, as seconds before each picture is read.
+    """
 
     def __init__(self, playing: Playing, settings: Settings, journal: Path) -> None:
         self._playing, self._settings, self._path = playing, settings, journal
         self.settled: list[RoundResult] = []
         self.recording: Path | None = None
-        self.line = ""
+        self.busy_s = 0.0
+        self.lines: list[str] = []
+        """The status line, each time that it changed."""
         self._entries: list[Event] = []
 
     def _take(self, event: Event) -> None:
         self._entries.append(event)
         if isinstance(event, RoundSettled):
             self.settled.append(event.result)
+
+    @property
+    def line(self) -> str:
+        """The last status line."""
+        return self.lines[-1]
 
     def entries(self) -> tuple[Event, ...]:
         """Every entry of the journal that this run wrote so far."""
@@ -117,7 +129,7 @@ class Run:
         """
         there = self._path.exists()
         with Journal.open(self._path) if there else Journal.create(self._path) as journal:
-            pictured = PictureClock()
+            pictured = PictureClock(lambda: time.sleep(self.busy_s))
             reader = TruthfulReader(self._settings, self._playing, pictured)
             placed = checked(self._playing.config)
             table = LiveTable(placed, journal, HostClock(), reader, self._take)
@@ -135,11 +147,17 @@ class Run:
                 self._playing.play(begun_ns() if begun_ns else None)
             due_s = time.monotonic() + within_s
             while not (enough(self) or running.done() or time.monotonic() > due_s):
+                self._look(table)
                 await asyncio.sleep(0.05)
-            self.line = table.standing.line(Formats())
+            self._look(table)
             stop.set()
             await running
             assert enough(self), f"not within {within_s} s: {self.line}\n{self._listing()}"
+
+    def _look(self, table: LiveTable) -> None:
+        line = table.standing.line(Formats())
+        if line not in self.lines[-1:]:
+            self.lines.append(line)
 
     def _listing(self) -> str:
         """List the entries, to find out why a run did not come far enough."""

@@ -76,6 +76,14 @@ class SessionMeters:
         self.faults = gauge(
             "pitwatch_session_faults", "Devices at fault, and an unreadable journal."
         )
+        self.overloaded = gauge(
+            "pitwatch_session_overloaded",
+            "Cameras of which a running table's machine leaves out pictures.",
+        )
+        self.left_out = gauge(
+            "pitwatch_session_pictures_left_out",
+            "Pictures left out because the table's machine could not keep up.",
+        )
         self.last_at = gauge(
             "pitwatch_session_last_event_time_seconds",
             "Time of the last event by the table's clock.",

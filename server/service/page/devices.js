@@ -1,33 +1,11 @@
 // How a table and its devices stand, in words: what lasts is a state, what has passed is a count.
 
+import { passedNames, plain } from "./faults.js";
 import { counted } from "./words.js";
 
-/** @type {Record<string, string[]>} */
-const FAULTS = {
-  link_lost: ["no signal", "loss of signal", "losses of signal"],
-  restarts_spent: ["lost too often; next try later", "pause after too many losses", "pauses after too many losses"],
-  left_out: ["pictures dropped", "dropped picture"],
-  damaged: ["damaged packets", "damaged packet"],
-  unwatched: ["not watched", "time unwatched", "times unwatched"],
-  size_changed: ["picture size changed", "change of picture size", "changes of picture size"],
-  black: ["picture black", "black picture"],
-  overexposed: ["picture overexposed", "overexposed picture"],
-  frozen: ["picture frozen", "frozen picture"],
-  unfocused: ["picture unfocused", "unfocused picture"],
-  moved: ["camera moved", "move of the camera", "moves of the camera"],
-  obstructed: ["view obstructed", "obstructed view"],
-  covered: ["felt covered", "time covered", "times covered"],
-  checksum: ["bad checksum", "bad checksum"],
-  gap: ["cards missing", "gap in the draws", "gaps in the draws"],
-};
-const plain = (/** @type {string} */ kind) => kind.replaceAll("_", " ");
-
-/** A fault that lasts, as a state. */
-export const faultText = (/** @type {string} */ kind) => FAULTS[kind]?.[0] ?? plain(kind);
-
-/** Faults that have passed, as a count: `2 dropped pictures`. */
+/** Faults that have passed, as a count: `2 pictures left out`. */
 export const passedText = (/** @type {{ kind: string, count: number }} */ { kind, count }) => {
-  const [, one, many] = FAULTS[kind] ?? [];
+  const [one, many] = passedNames(kind);
   return one ? counted(count, one, many) : `${plain(kind)}, ${counted(count, "time")}`;
 };
 

@@ -1,8 +1,9 @@
 // All tables within one screen, what needs somebody first.
 
 import { ask, follow, maybe, query } from "./api.js";
-import { atFault, faultText, tableState } from "./devices.js";
+import { atFault, tableState } from "./devices.js";
 import { h, put } from "./dom.js";
+import { faultText } from "./faults.js";
 import { incidentTitle } from "./findings.js";
 import { ago, counted, deviceName } from "./words.js";
 

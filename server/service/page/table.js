@@ -1,8 +1,9 @@
 // One table live: the felt, its camera, what happens, and what is due when it settles.
 
 import { ask, eventsBetween, follow, maybe, paths, roundStart } from "./api.js";
-import { atFault, faultText, liveState, passedText } from "./devices.js";
+import { atFault, liveState, passedText } from "./devices.js";
 import { h, painting, put } from "./dom.js";
+import { faultText, wayOut } from "./faults.js";
 import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
@@ -127,6 +128,7 @@ function health(/** @type {Answer} */ now) {
   const rows = now.fault ? [["Journal", now.fault, "bad"]] : [["Journal", `read to event ${countOf(now.last_seq)}`, "good"]];
   const isOver = now.presence === "recorded";
   for (const one of now.troubles) rows.push([deviceName(one.source), `${faultText(one.kind)} ${isOver ? "at the end, " : ""}since ${clock(one.since)}`, isOver ? "quiet" : "bad"]);
+  for (const kind of new Set(atFault(now).map((/** @type {Answer} */ one) => one.kind))) if (wayOut(kind)) rows.push(["What to do", wayOut(kind), ""]);
   if (!atFault(now).length && !isOver) rows.push(["Sensors", "no fault", "good"]);
   for (const one of now.passed) rows.push([deviceName(one.source), `${passedText(one)}, last at ${clock(one.last_at)}`, "quiet"]);
   rows.push(["Last event", momentAndAge(now.last_at, Date.now() * 1e6), ""]);

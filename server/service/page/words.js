@@ -1,6 +1,7 @@
 // How amounts, times, cards and codes are written. Amounts are minor units of the table's currency,
 // times nanoseconds (UTC), written in the house's zone and locale.
 
+import { faultText } from "./faults.js";
 import { amountOf, clockOf, countOf, currencyOf, dayOf, isForeign, offsetOf } from "./house.js";
 
 /** @type {Record<string, string>} */
@@ -108,6 +109,8 @@ export const deviceName = (/** @type {string} */ source) => source.replace(":", 
 /** @type {Record<string, string>} */
 const CIRCLES = { 0: "", I: ", insurance", S: ", side wager" };
 
+const faultOf = (/** @type {TableEvent} */ e) => `${deviceName(e.source)}: ${faultText(e.kind)}${e.count > 1 ? ` (${countOf(e.count)})` : ""}`;
+
 /** @type {Record<string, (e: TableEvent) => string>} */
 const SENTENCES = {
   shoe_started: (e) => `Fresh shoe, ${counted(e.decks, "deck")}`,
@@ -136,13 +139,13 @@ const SENTENCES = {
   shoe_card_read: (e) => (e.card ? `Shoe reads ${cardText(e.card)}` : "Shoe reads a card"),
   shoe_cut_card: () => "Shoe reads the cut card",
   shoe_loaded: () => "Fresh shoe loaded",
-  reader_fault: (e) => `${deviceName(e.source)}: ${e.kind.replace("_", " ")}`,
+  reader_fault: faultOf,
   device_returned: (e) => `${deviceName(e.source)} is connected again`,
   card_sighted: (e) => `Camera sees a card ${e.change === "new" ? "come to rest" : e.change}, face ${e.face}`,
   foreign_card_sighted: () => "Camera sees a card from no deck in use",
   card_gone: () => "Camera sees a card taken up",
-  camera_fault: (e) => `${deviceName(e.source)}: ${e.kind}`,
-  camera_recovered: (e) => `${deviceName(e.source)} has recovered (${e.kind})`,
+  camera_fault: faultOf,
+  camera_recovered: (e) => `${deviceName(e.source)} has recovered (${faultText(e.kind)})`,
   plate_read: (e) => `Plate at spot ${e.spot}${CIRCLES[e.circle] ?? `, hand ${Number(e.circle) + 1}`}: ${money(e.amount)}`,
   console_entry: (e) => `${deviceName(e.source)} enters${e.fact ? `: ${sentenceOf(e.fact)}` : ""}`,
   clock_anchored: (e) => `${deviceName(e.source)} has its clock set`,

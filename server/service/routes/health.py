@@ -57,6 +57,10 @@ async def metrics(request: Request) -> Response:
         sessions.suspected.labels(view.session).set(view.suspected)
         at_fault = () if view.presence == "recorded" else view.troubles
         sessions.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
+        overloaded = sum(one.kind == "overloaded" for one in at_fault)
+        sessions.overloaded.labels(view.session).set(overloaded)
+        left_out = sum(one.count for one in view.passed if one.kind == "left_out")
+        sessions.left_out.labels(view.session).set(left_out)
         session = floor.session(view.session)
         if session is not None and view.presence != "recorded":
             sessions.set_clock(view.session, session.clock)

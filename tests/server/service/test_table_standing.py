@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from models.events import (
     CameraFault,
     CameraRecovered,
     DeviceReturned,
     Event,
+    ProgramStated,
     ReaderFault,
     RoundOpened,
     ShoeCardRead,
@@ -71,7 +73,22 @@ def test_a_dropped_picture_is_counted_and_is_no_lasting_fault(tmp_path: Path, ki
     assert faults(tmp_path, one, one, returned(CAMERA)) == ([], [(kind, 2)])
 
 
-@pytest.mark.parametrize("kind", ["black", "moved", "obstructed"])
+def test_an_entry_that_stands_for_several_faults_counts_as_several(tmp_path: Path) -> None:
+    several = replace(camera_fault("left_out"), count=25)
+    assert faults(tmp_path, several, camera_fault("left_out")) == ([], [("left_out", 26)])
+    noise = ReaderFault(table="BJ-01", at=20, source=SHOE, kind="checksum", detail="", count=7)
+    assert faults(tmp_path, noise) == ([], [("checksum", 7)])
+
+
+@pytest.mark.parametrize("kind", ["black", "overloaded"])
+def test_a_table_that_starts_again_looks_at_its_pictures_anew(tmp_path: Path, kind: str) -> None:
+    """A table that was killed has no word of the end; what still lasts is reported again."""
+    again = ProgramStated(table="BJ-01", at=30, source="table", version="1", program_hash="")
+    assert faults(tmp_path, camera_fault(kind), lost(), again) == (["link_lost"], [(kind, 1)])
+    assert faults(tmp_path, camera_fault(kind), again, camera_fault(kind))[0] == [kind]
+
+
+@pytest.mark.parametrize("kind", ["black", "moved", "obstructed", "overloaded"])
 def test_a_picture_that_cannot_be_trusted_is_a_fault_until_it_recovers(
     tmp_path: Path, kind: str
 ) -> None:
@@ -180,6 +197,26 @@ def test_a_fault_at_the_end_of_a_recording_alerts_nobody(tmp_path: Path) -> None
             until(lambda: alerted(1))
         until(lambda: alerted(0))
     assert standing_lost(tmp_path) == ["link_lost"]
+
+
+def test_prometheus_gets_an_overload_and_its_pictures(tmp_path: Path) -> None:
+    with opened(tmp_path) as found, found.signed_in("engineer") as engineer:
+
+        def metered(overloaded: int, left_out: int) -> bool:
+            lines = (
+                f'pitwatch_session_overloaded{{session="bj-01"}} {overloaded}.0',
+                f'pitwatch_session_pictures_left_out{{session="bj-01"}} {left_out}.0',
+            )
+            text = engineer.get("/metrics").text
+            return all(line in text for line in lines)
+
+        with Journal.create(tmp_path / "bj-01.journal") as journal:
+            journal.append(RoundOpened(at=1, table="BJ-01", round=1))
+            until(lambda: metered(0, 0))
+            several = replace(camera_fault("left_out"), count=26)
+            journal.append_all([camera_fault("overloaded"), several])
+            until(lambda: metered(1, 26))
+        until(lambda: metered(0, 26))
 
 
 def standing_lost(folder: Path) -> list[str]:

@@ -149,6 +149,12 @@ def test_a_live_round_settles_as_it_happened(evening: Evening) -> None:
     assert "1 round settled" in evening.run.line
 
 
+def test_a_table_that_keeps_up_leaves_out_no_picture(evening: Evening) -> None:
+    assert [one for one in evening.run.entries() if isinstance(one, CameraFault)] == []
+    assert not any("OVERLOAD" in line or "left out" in line for line in evening.run.lines)
+    assert "3 of 3 devices heard" in evening.run.line
+
+
 def test_what_was_recorded_replays_to_what_settled_live(evening: Evening) -> None:
     assert evening.run.recording is not None
     replayed = replay_of(evening.run.recording, evening.playing)

@@ -1,0 +1,37 @@
+// The faults of devices in words; `pitwatch run` and `replay` print the same ones.
+
+/** @type {Record<string, string[]>} */
+const FAULTS = {
+  link_lost: ["no signal", "loss of signal", "losses of signal"],
+  restarts_spent: ["lost too often; next try later", "pause after too many losses", "pauses after too many losses"],
+  overloaded: ["overload: pictures are left out", "overload"],
+  left_out: ["pictures left out", "picture left out", "pictures left out"],
+  damaged: ["damaged packets", "damaged packet"],
+  unwatched: ["not watched", "time unwatched", "times unwatched"],
+  size_changed: ["picture size changed", "change of picture size", "changes of picture size"],
+  black: ["picture black", "black picture"],
+  overexposed: ["picture overexposed", "overexposed picture"],
+  frozen: ["picture frozen", "frozen picture"],
+  unfocused: ["picture unfocused", "unfocused picture"],
+  moved: ["camera moved", "move of the camera", "moves of the camera"],
+  obstructed: ["view obstructed", "obstructed view"],
+  covered: ["felt covered", "time covered", "times covered"],
+  checksum: ["bad checksum", "bad checksum"],
+  gap: ["cards missing", "gap in the draws", "gaps in the draws"],
+};
+
+/** What to do about a fault that lasts, where its name does not say it. @type {Record<string, string>} */
+const WAYS_OUT = {
+  overloaded: "Let the camera send fewer or smaller pictures (a USB camera: fps and size of cameras.stream; a network camera: its own settings, or the url of a smaller stream), end other programs on the table's machine, or use a faster one",
+};
+
+/** A code of the journal as plain words. */
+export const plain = (/** @type {string} */ kind) => kind.replaceAll("_", " ");
+
+/** A fault that lasts, as a state. */
+export const faultText = (/** @type {string} */ kind) => FAULTS[kind]?.[0] ?? plain(kind);
+
+export const wayOut = (/** @type {string} */ kind) => WAYS_OUT[kind] ?? null;
+
+/** One fault of a kind that has passed, and several: `["overload", undefined]`. */
+export const passedNames = (/** @type {string} */ kind) => FAULTS[kind]?.slice(1) ?? [];
