@@ -25,7 +25,7 @@ def write_archive(
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Write each closed day: facts, judgements, rounds, hands, violations and payments.
+    """Write each closed day: facts, judgements, rounds, hands, mistakes and payments.
 
     A journal belongs whole to the house's day on which it began. Every journal of a day must be
     closed. manifest.json holds the last hash of each journal and the SHA-256 of each file. A day

@@ -27,7 +27,7 @@ Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Number of processes. Default: all cores.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-OUT_HELP = "Write Parquet: a .parquet file of hands, or a folder with violations and rounds too."
+OUT_HELP = "Write Parquet: a .parquet file of hands, or a folder with mistakes and rounds too."
 HouseFile = Annotated[
     Path | None,
     typer.Option(

@@ -42,10 +42,10 @@ def replay(
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Replay a recorded session: video and serial bytes in, payouts and violations out.
+    """Replay a recorded session: video and serial bytes in, payouts and mistakes out.
 
     If the session has a truth file, the payouts are compared with it. Exit 0 only if every round
-    is final and matches the truth, without violations or device faults. Exit 3 if a person must
+    is final and matches the truth, without mistakes or device faults. Exit 3 if a person must
     check something. Exit 2 if the session is refused.
     """
     from server.commands.replay import Outputs, run_replay

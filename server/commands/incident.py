@@ -34,7 +34,7 @@ class Export:
     out: Path
     round: int | None = None
     entry: int | None = None
-    """A journal entry's ``seq``: the moment of a violation."""
+    """A journal entry's ``seq``: the moment of a mistake."""
     from_text: str | None = None
     to_text: str | None = None
     """ISO 8601; without an offset it is the house's time."""

@@ -92,7 +92,7 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
 
 
 def exit_for(replayed: Replayed) -> Exit:
-    """Return the exit status. Clean: all rounds final and true, no violation, no device fault."""
+    """Return the exit status. Clean: all rounds final and true, no mistake, no device fault."""
     as_truth = all(one.verdict == "exact" for one in replayed.comparisons or ())
     clean = as_truth and all(map(is_clean, replayed.rounds)) and not faults_of(replayed)
     return Exit.CLEAN if clean else Exit.FINDINGS
