@@ -6,13 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from models.events import ReviewResolved
-from models.judgements import ReviewRaised
-from server.table.resolving import decide_closed
 from stream.journal import Journal
-from stream.reading import read_journal
 from tests.console.looking import Screen, screen
-from tests.server.doubted import play_without_shoe
+from tests.server.doubted import let_stand, play_without_shoe
 from tests.server.service.house import House, house
 
 QUESTION = "Was spot 1 paid 10.00 where 15.00 were due?"
@@ -54,7 +50,7 @@ def test_a_suspected_mistake_is_a_question_until_it_is_decided(
         officer.go("charts")
         officer.shows("Mistakes by shift")
         expect(officer.page.get_by_text("Wrong payout")).to_have_count(0)
-        decide(own.journals / "bj-07.journal")
+        let_stand(own.journals / "bj-07.journal")
         officer.go("incidents/bj-07.5")
         expect(note(officer, "bad")).to_contain_text("Wrong payout spot 1")
         officer.shows("High severity")
@@ -72,14 +68,3 @@ def counts(officer: Screen) -> dict[str, str]:
     expect(tile).to_be_visible()
     named = dict(one.split("\n") for one in tile.locator("dl > div").all_inner_texts())
     return {name: named[name] for name in ("Mistakes", "Suspected") if name in named}
-
-
-def decide(journal: Path) -> None:
-    """Let every item stand, as a person decides it elsewhere."""
-    rounds = [one.round for one in read_journal(journal) if isinstance(one, ReviewRaised)]
-    for at, number in enumerate(rounds):
-        item = rounds[:at].count(number)
-        decide_closed(
-            journal,
-            ReviewResolved(source="console:ann", round=number, item=item, decision="stands"),
-        )

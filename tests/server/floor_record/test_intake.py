@@ -13,7 +13,7 @@ import pytest
 from models.errors import InstallerError
 from models.events import Event, WagerPlaced
 from models.house import House
-from models.judgements import LedgerPosted, RoundSettled
+from models.judgements import LedgerPosted, Review, ReviewRaised, RoundSettled
 from server.archive.days import begun
 from server.cli.app import run
 from server.floor_record.database import Chain, FloorDatabase, FloorDown, Parcel
@@ -22,6 +22,7 @@ from server.floor_record.forwarding import AT_ONCE
 from server.process.exit_status import Exit
 from stream.journal import Journal, Place, link
 from stream.reading import Entry, entries_after, journal_identity, last_place
+from tests.server.doubted import let_stand, play_without_shoe
 from tests.server.evenings import evening, judged
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.service.house import until
@@ -132,6 +133,29 @@ def test_what_is_asked_has_columns(site: FloorSite, tmp_path: Path) -> None:
         account = getattr(event, "account", None)
         assert row[1:5] == (tag, event.at, number, spot if spot != "dealer" else None)
         assert (row[5] or None, row[6]) == (codes or None, account)
+
+
+def test_mistakes_are_those_of_each_rounds_last_settlement_and_suspected_ones_are_marked(
+    site: FloorSite, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.journal"
+    with Journal.create(path, table="BJ-07") as record:
+        play_without_shoe(record, "BJ-07")
+    forward(site, path)
+    assert mistakes(site) == [("wrong_payout", 5, 1, 0, True)]
+    let_stand(path)
+    forward(site, path)
+    assert mistakes(site) == [("wrong_payout", 5, 1, 0, False)]
+    with Journal.open(path) as record:
+        record.append(ReviewRaised(round=5, review=Review("a card fits nothing", (), ())))
+    forward(site, path)
+    assert mistakes(site) == [("wrong_payout", 5, 1, 0, True)]
+
+
+def mistakes(site: FloorSite) -> list[tuple[object, ...]]:
+    with psycopg.connect(site.reader) as reader:
+        asked = "SELECT code, round, spot, hand, suspected FROM pitwatch.mistakes"
+        return reader.execute(asked).fetchall()
 
 
 def test_a_repeat_is_ignored(site: FloorSite, journal: Path) -> None:
