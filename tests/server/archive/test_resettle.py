@@ -241,6 +241,8 @@ def test_a_round_under_review_is_counted_apart_and_not_in_the_houses_gain(
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     second["status"] = "review"
     second["spots"][0]["hands"][0]["net"] += 500
+    unknown_then, *_ = second["violations"]
+    second["violations"] = second["violations"][1:]
     record = tmp_path / "table.jsonl"
     settled = [json.dumps({"type": "round_settled", "result": one}) for one in (first, second)]
     record.write_text(told + "\n".join(settled) + "\n")
@@ -249,10 +251,16 @@ def test_a_round_under_review_is_counted_apart_and_not_in_the_houses_gain(
     summary = json.loads(capsys.readouterr().out)["summary"]
     assert summary["in_review"] == 1
     assert summary["house_then"] == summary["house_now"] == first["net"]
+    assert summary["appeared"] == summary["gone"] == {}
+    run([*asked[:-1], "--json"])
+    (one, _) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert one["appeared"] == [unknown_then | {"suspected": True}]
+    assert {"review"} == {one["then"]["status"], one["now"]["status"]}
     run(asked)
     printed = " ".join(capsys.readouterr().out.split())
     assert "under review 1 round: in no total, until a person decides" in printed
     run(asked[:-1])
     printed = " ".join(capsys.readouterr().out.split())
     gain = Formats().signed(second["net"])
-    assert f"house {gain} if the review confirms it → {gain}" in printed
+    assert f"house {gain} if the review confirms it" in printed
+    assert f"+ suspected mistake: {unknown_then['code']}" in printed

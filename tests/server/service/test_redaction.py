@@ -31,7 +31,10 @@ from models.judgements import (
     RoundSettled,
     Violation,
 )
-from server.readmodel.redaction import redacted
+from server.readmodel.redaction import WITHHELD, redacted, redacted_row
+from server.readmodel.views import ViolationRow
+from settlement.questions import question
+from settlement.sentences import Sentence
 from stream.journal import Journal
 from tests.server.service.house import House, Standing, house, until
 
@@ -164,6 +167,18 @@ def test_a_hole_card_is_shown_once_it_is_turned_up(tmp_path: Path) -> None:
     assert row["result"]["dealer"]["cards"] == ["TS", HOLE]
     assert [e["card"] for e in sent if e["type"] == "card_dealt"] == ["TS", None]
     assert [e["card"] for e in sent if e["type"] == "card_exposed"] == [HOLE]
+
+
+def test_the_question_of_a_mistake_tells_no_more_than_its_detail() -> None:
+    detail = Sentence.PAID_WRONGLY.write(1500, 1000, -500)
+    asked = question("wrong_payout", 1, 0, detail)
+    row = ViolationRow(
+        session="bj-07", table="BJ-07", at=1, seq=2, round=1, code="wrong_payout", spot=1, hand=0,
+        clause="payment.due", detail=detail, suspected=True, question=asked,
+    )  # fmt: skip
+    assert redacted_row(row, frozenset()) == row
+    hidden: Any = redacted_row(row, frozenset({"dealer"}))
+    assert (hidden.detail, hidden.question) == (WITHHELD, "Was spot 1 paid wrongly?")
 
 
 def test_of_a_new_kind_of_observation_nothing_is_shown() -> None:

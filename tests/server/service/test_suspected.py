@@ -20,6 +20,8 @@ from models.judgements import RoundResult
 from server.cli.app import run
 from server.commands.tables import totals_line
 from server.house.formatting import Formats
+from server.integration.message import VIOLATION, messages_of
+from server.readmodel.entries import entry_of
 from stream.journal import Journal
 from stream.reading import read_journal
 from tests.server.doubted import play_between_accounts, play_without_shoe, played_again
@@ -88,6 +90,8 @@ def test_every_reader_counts_alike(
         assert readers == dict.fromkeys(readers, after)
         check_incidents(own, officer, after)
         check_charts(own, officer, after)
+        check_metrics(own, after)
+        check_messages(journal, after)
 
 
 def test_a_suspicion_that_a_person_dismisses_vanishes_everywhere(
@@ -288,6 +292,22 @@ def check_incidents(own: House, officer: httpx.Client, due: Counts) -> None:
 def check_charts(own: House, officer: httpx.Client, due: Counts) -> None:
     lines = own.get(officer, "/api/series/violations", piece_ns=3_600_000_000_000)["lines"]
     assert sum(point["value"] for line in lines for point in line["points"]) == due.mistakes
+
+
+def check_metrics(own: House, due: Counts) -> None:
+    with own.signed_in("engineer") as engineer:
+        text = engineer.get("/metrics").text
+    for name, count in (("violations", due.mistakes), ("suspected", due.suspected)):
+        assert f'pitwatch_session_{name}{{session="{SESSION}"}} {float(count)}\n' in text
+
+
+def check_messages(journal: Path, due: Counts) -> None:
+    """Other systems hear of a mistake once it is certain."""
+    entries = [entry_of(one, lambda _: frozenset()) for one in read_journal(journal)]
+    sent = [one for entry in entries for one in messages_of(SESSION, "BJ-07", entry)]
+    assert sum(one.kind == VIOLATION for one in sent) == due.mistakes
+    last = [one.text for one in sent if one.kind == "round_settled" and one.round == 5][-1]
+    assert last.endswith(f"mistakes: {due.mistakes}, suspected mistakes: {due.suspected}")
 
 
 # --- reading numbers ----------------------------------------------------------------------
