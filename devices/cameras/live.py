@@ -14,11 +14,11 @@ damaged, of another size, too fast for its reader, clock reset. Every wait has a
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import av
 
@@ -33,7 +33,7 @@ from stream.clock import Clock
 from stream.drift import StreamClock
 from stream.replay import Timed, paced
 
-See: TypeAlias = Callable[[Frame], Awaitable[None]]
+See: TypeAlias = Callable[[Frame], Coroutine[Any, Any, None]]
 
 _NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
 """Formats without time stamps: the demuxer invents them."""
@@ -115,19 +115,19 @@ class LiveCamera:
         """
         session = _Session(self._config, self._clock, asyncio.get_running_loop())
         stamps = StreamClock(self.source)
-        damage = _Damages()
+        damage = _Damages(session.left_out, self.fault, self._clock, report)
         seen = False
         try:
-            while (item := await self._picture(session, damage, report, seen=seen)) is not None:
+            while (item := await self._picture(session, damage, seen=seen)) is not None:
                 if not seen:
                     seen = True
                     connected()
-                await self._show(item, stamps, report)
+                await self._show(item, stamps, damage, report)
         finally:
             await session.stop()
 
     async def _picture(
-        self, session: "_Session", damage: "_Damages", report: Report, *, seen: bool
+        self, session: "_Session", damage: "_Damages", *, seen: bool
     ) -> "_Picture | Frame | None":
         """Return the next sound picture, ``None`` at the end of a file.
 
@@ -142,15 +142,16 @@ class LiveCamera:
                         if item.cause is None:
                             return None
                         raise CameraLost(self._config.url, item.cause)
-                    self._report(
-                        damage.noted(item, session.left_out(), self._clock.now_ns()), report
-                    )
                     if not isinstance(item, _Damage):
                         return item
+                    damage.add("damaged", 1, item.detail)
+                    damage.report()
         except TimeoutError as late:
             raise _silent(self._config, patience_ms) from late
 
-    async def _show(self, item: _Picture | Frame, stamps: StreamClock, report: Report) -> None:
+    async def _show(
+        self, item: _Picture | Frame, stamps: StreamClock, damage: "_Damages", report: Report
+    ) -> None:
         frame = item if isinstance(item, Frame) else self._timed(item, stamps)
         # After a reconnection the time must not step behind earlier pictures.
         self._latest_ns = at_ns = max(self._latest_ns, frame.at_ns)
@@ -162,7 +163,15 @@ class LiveCamera:
         self._size_px = frame.size_px
         shown = frame.renumbered(self._frame, at_ns)
         self._frame += 1
-        await self._see(shown)
+        seeing = asyncio.create_task(self._see(shown))
+        try:
+            # Pictures are left out while one takes long: that must not wait for its end.
+            while not seeing.done():
+                damage.report()
+                await asyncio.wait((seeing,), timeout=_REPORT_EVERY_NS / SECOND_NS)
+            await seeing
+        finally:
+            seeing.cancel()
 
     def _timed(self, picture: _Picture, stamps: StreamClock) -> Frame:
         at_ns = picture.arrived_ns
@@ -170,31 +179,41 @@ class LiveCamera:
             at_ns = stamps.at_ns(picture.stamp_ns, picture.arrived_ns)
         return Frame(self._frame, at_ns, picture.decoded)
 
-    def _report(self, faults: Iterator[tuple[str, int, str]], report: Report) -> None:
-        for kind, number, detail in faults:
-            report(self.fault(kind, detail, self._clock.now_ns(), number))
-
 
 class _Damages:
-    """Counts damaged and left out pictures; reports at most once a second."""
+    """Counts damaged and left out pictures; reports each kind at most once a second.
 
-    def __init__(self) -> None:
+    Args:
+        left_out: returns the number of pictures left out since the last call.
+        fault: returns the observation of a fault.
+        clock: the table's time.
+        report: receives the faults.
+    """
+
+    def __init__(
+        self,
+        left_out: Callable[[], int],
+        fault: Callable[[str, str, int, int], CameraFault],
+        clock: Clock,
+        report: Report,
+    ) -> None:
+        self._left_out, self._fault, self._clock, self._report = left_out, fault, clock, report
         self._waiting: dict[str, tuple[int, str]] = {}
         self._reported_ns: dict[str, int] = {}
 
-    def noted(self, item: _Item, left_out: int, now_ns: int) -> Iterator[tuple[str, int, str]]:
-        """Yield the kind, number and detail of the faults to report now."""
-        if isinstance(item, _Damage):
-            self._count("damaged", 1, item.detail)
-        if left_out:
-            self._count("left_out", left_out, "pictures arrived faster than they were read")
+    def report(self) -> None:
+        """Report the faults that are due."""
+        if left_out := self._left_out():
+            self.add("left_out", left_out, "pictures arrived faster than they were read")
+        now_ns = self._clock.now_ns()
         for kind, (number, detail) in [*self._waiting.items()]:
             if now_ns - self._reported_ns.get(kind, -_REPORT_EVERY_NS) >= _REPORT_EVERY_NS:
                 del self._waiting[kind]
                 self._reported_ns[kind] = now_ns
-                yield kind, number, detail
+                self._report(self._fault(kind, detail, now_ns, number))
 
-    def _count(self, kind: str, number: int, detail: str) -> None:
+    def add(self, kind: str, number: int, detail: str) -> None:
+        """Add to the number of a kind."""
         self._waiting[kind] = (self._waiting.get(kind, (0, ""))[0] + number, detail)
 
 

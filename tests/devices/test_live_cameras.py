@@ -372,6 +372,29 @@ def test_of_a_slow_reader_every_picture_is_read_or_counted() -> None:
     assert len(table.frames) + counted == sent
 
 
+class Stuck(LiveTable):
+    """A table whose machine takes two seconds over its third picture."""
+
+    is_read = False
+
+    async def see(self, frame: Frame) -> None:
+        await super().see(frame)
+        if len(self.frames) == 3:
+            await asyncio.sleep(2.0)
+            self.is_read = True
+
+
+def test_pictures_left_out_are_reported_while_one_is_read() -> None:
+    table = Stuck()
+
+    async def watch(_: LiveTable) -> None:
+        await until_all("left_out")(table)
+        assert not table.is_read
+
+    with http_camera(lambda: mjpeg(400, gap_s=0.01)) as camera:
+        watched(camera.url, watch, table)
+
+
 def test_what_a_camera_is_stands_in_its_address() -> None:
     kinds = {
         "rtsp://10.0.0.7/stream1": "rtsp",
