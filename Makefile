@@ -1,19 +1,21 @@
 # Pitwatch: `make demo` shows it working, `make test` proves it.
-.PHONY: demo check test test-all bench train train-check lock clean
+.PHONY: demo test test-rest test-all test-release train train-check lock clean
 PYTHON ?= python3
 export PYTHON
 
 demo: .venv/run.stamp  ## replay the shipped session from pixels and bytes to payouts
 	.venv/bin/python -m server.commands.demo
 
-check: .venv/dev.stamp  ## style, types, floors and the quickest tests, in under a minute
-	scripts/check tests/models tests/contracts tests/golden tests/stream
+test: .venv/dev.stamp  ## style, types, import contracts, and each test that is not slow
+	scripts/check quick
 
-test: .venv/dev.stamp  ## style, types, floors and tests: what CI runs
-	scripts/check
+test-rest: .venv/dev.stamp  ## compile the engine and run the tests that `make test` leaves out
+	scripts/check rest
 
-test-all: .venv/dev.stamp  ## every random round and example, with branch coverage: before a release
-	PITWATCH_TESTS=all PITWATCH_RANDOM_ROUNDS=20000 PITWATCH_API_EXAMPLES=50 COVERAGE=1 scripts/check tests
+test-all: test test-rest  ## what CI runs
+
+test-release: .venv/dev.stamp  ## every random round and example, with branch coverage: before a release
+	PITWATCH_RANDOM_ROUNDS=20000 PITWATCH_API_EXAMPLES=50 scripts/check all
 	.venv/bin/coverage report
 
 train: .venv-train/stamp  ## render, train, calibrate, export and evaluate the networks

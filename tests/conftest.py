@@ -1,14 +1,16 @@
-"""Properties are not timed, and tried on fewer examples at each commit than before a release."""
+"""Which tests run, with how many examples; a test that starts a program is marked slow."""
 
 import gc
 import os
+import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
 from hypothesis import settings
 
-from tests.thoroughness import examples, one_by_name
+from tests.thoroughness import PART, examples, one_by_name, quick
 
 # Idle threads of OpenBLAS wait actively: with one thread, matrices cost half the processor time.
 # NumPy reads this when it is imported.
@@ -24,8 +26,44 @@ settings.load_profile("house")
 STORE_FIXTURES: Final = ("kept", "at_work")
 """The fixtures that keep tables in a folder, and then in a floor record."""
 
+_STARTING: Final = {"subprocess.Popen", "os.posix_spawn", "os.system"}
+_started: Final[list[str]] = []
+
+
+def _hear(event: str, arguments: tuple[object, ...]) -> None:
+    if event in _STARTING:
+        _started.append(event)
+
+
+sys.addaudithook(_hear)
+
+
+def pytest_runtest_setup() -> None:
+    """Forget what the tests before have started."""
+    _started.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that started a program and does not say that it is slow."""
+    started = _started[:1]
+    yield
+    if started and item.get_closest_marker("slow") is None:
+        pytest.fail(f"{item.nodeid} started a program ({started[0]}): mark it @pytest.mark.slow")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Choose the tests of this part, with each test of every store over one of them."""
+    chosen = quick(items)
+    _leave_other_stores(items)
+    if PART == "quick":
+        items[:] = chosen
+    elif PART == "rest":
+        are_quick = set(chosen)
+        items[:] = [item for item in items if item not in are_quick]
+
+
+def _leave_other_stores(items: list[pytest.Item]) -> None:
     """Run each test of every store over one of them, and over all of them before a release."""
     alike: dict[tuple[object, ...], list[pytest.Item]] = defaultdict(list)
     for item in items:
@@ -48,5 +86,5 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Leave everything out of the search at the interpreter's end."""
-    gc.freeze()
+    """Let the interpreter's end find everything: DuckDB prints each object that stays as a leak."""
+    gc.unfreeze()

@@ -12,7 +12,7 @@ from stream.journal import Journal
 from tests.console.looking import Screen, chromium, screen
 from tests.golden.sessions import SESSIONS
 from tests.server.doubted import play_blinded
-from tests.server.floor_record.served import kept_in
+from tests.server.floor_record.served import STORES, kept_in
 from tests.server.service.house import House, house, play
 from vision.scenes.look import Look
 
@@ -40,7 +40,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="package", params=["folder", "floor"])
+@pytest.fixture(scope="package", params=STORES)
 def at_work(
     request: pytest.FixtureRequest, recorded: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[House]:

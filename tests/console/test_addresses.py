@@ -1,9 +1,12 @@
 """Addresses: every form that the console or its messages print opens; any other gets a message."""
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.console.looking import Screen, screen
 from tests.server.service.house import House
+
+pytestmark = pytest.mark.slow
 
 LINKS = {
     "tables/BJ-07": "BJ-07",  # as messages to other systems print it

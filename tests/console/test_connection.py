@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from models.events import WagerPlaced
@@ -15,6 +16,8 @@ from tests.console.looking import Screen, screen
 from tests.golden.sessions import heard
 from tests.server.doubted import table
 from tests.server.service.house import house
+
+pytestmark = pytest.mark.slow
 
 
 def banner(page: Page) -> Locator:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
@@ -25,6 +26,8 @@ from tests.golden.sessions import Heard, heard
 from tests.server.doubted import play_between_accounts, table
 from tests.server.filmed import at, recording, shot
 from tests.server.service.house import PASSWORD, House, Standing, house, until
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_sign_in_is_asked_for_before_anything_is_shown(
@@ -122,6 +125,7 @@ def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Screen) -> 
     officer.shot("table-with-video")
 
 
+@pytest.mark.slow(shows="a page of the console in a browser")
 def test_a_mistake_is_quoted_from_the_part_of_the_rules_that_it_breaks(
     officer: Screen,
 ) -> None:

@@ -26,6 +26,8 @@ from stream.journal import verify_journal
 from tests.console.conftest import SMALL
 from tests.server.service.house import until
 
+pytestmark = pytest.mark.slow
+
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:

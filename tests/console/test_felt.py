@@ -11,6 +11,8 @@ from models.judgements import AnyEvent
 from tests.console.looking import screen
 from tests.server.service.house import House
 
+pytestmark = pytest.mark.slow
+
 Asked = Callable[..., Any]
 
 

@@ -14,6 +14,8 @@ from tests.console.looking import Screen, screen
 from tests.server.service.house import House, Standing, house, until
 from tests.server.service.test_find import ns
 
+pytestmark = pytest.mark.slow
+
 PARIS: Final = Described(zone="Europe/Paris", locale="fr-FR", currency="EUR")
 NEXT_DAY: Final = "2026-01-02T12:00:00Z"
 """The session is of 2026-01-01, from 20:00 UTC on: 21:00 in Paris, 12:00 in Los Angeles."""

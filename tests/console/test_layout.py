@@ -9,6 +9,8 @@ from tests.console.gallery import SIZES
 from tests.console.looking import Screen, screen
 from tests.server.service.house import House
 
+pytestmark = pytest.mark.slow
+
 PHONE = (390, 844)
 _CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].map((one) => {
     const brush = document.createElement("canvas").getContext("2d");

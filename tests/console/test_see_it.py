@@ -17,6 +17,8 @@ from stream.reading import read_journal
 from tests.console.looking import Screen
 from tests.server.service.house import House
 
+pytestmark = pytest.mark.slow
+
 SECOND_NS: Final = 1_000_000_000
 HAND: Final = 0.10
 """A hand covers more than this share of the square around a circle."""

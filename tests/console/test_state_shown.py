@@ -24,6 +24,8 @@ from tests.golden.sessions import heard
 from tests.server.doubted import table
 from tests.server.service.house import House, house, until
 
+pytestmark = pytest.mark.slow
+
 _COLOURS = """async () => {
     const { chart } = await import("/page/chart.js");
     const hour = 3.6e12;

@@ -16,6 +16,8 @@ from tests.server.filmed import SIZE, START_NS, at, number_in, recording, shot
 from tests.server.service.house import House, house, write
 from vision.felt import Pose
 
+pytestmark = pytest.mark.slow
+
 CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
 
 

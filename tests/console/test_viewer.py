@@ -14,6 +14,8 @@ from stream.reading import read_journal
 from tests.console.looking import Screen, screen
 from tests.server.service.house import House, until
 
+pytestmark = pytest.mark.slow
+
 _BOXES = """rects => rects.map(one => { const { x, y, width, height } = one.getBoundingClientRect();
     return [x, y, x + width, y + height]; })"""
 _PLACED = """async ([labels, bounds]) => {

@@ -34,6 +34,7 @@ def test_none_of_a_number_of_trials_still_has_an_upper_bound() -> None:
     assert figures.interval(Claim("wrong", 0, of=10_000)) == "0% to 0.0384%"
 
 
+@pytest.mark.slow
 def test_a_recorded_run_replaces_the_one_by_its_command_and_keeps_the_target(
     tmp_path: Path,
 ) -> None:

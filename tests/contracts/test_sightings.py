@@ -98,6 +98,7 @@ def within(value: float, low: float, high: float, slack: float) -> bool:
     return low - slack <= value <= high + slack
 
 
+@pytest.mark.slow
 @films
 def test_a_face_and_a_back_set_the_fields_that_the_observer_sets(rulebook: str, seed: int) -> None:
     for face in ("up", "down"):

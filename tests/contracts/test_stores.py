@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 OF_BOTH_STORES = "tests/server/service/test_two_people.py"
 CASE = re.compile(r"::(\w+)\[(?:\w+-)*(folder|floor)\b")

@@ -55,6 +55,7 @@ def test_they_come_after_the_rules_that_find_out_what_they_ask() -> None:
     assert RULES.name > "60-serial.rules"
 
 
+@pytest.mark.slow
 def test_udev_itself_finds_no_fault() -> None:
     udevadm = tool("udevadm", "apt-get install udev")
     checked = run_program(udevadm, "verify", "--no-summary", RULES)

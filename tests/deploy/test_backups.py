@@ -24,6 +24,8 @@ from tests.deploy.tools import DEPLOY, PITWATCH, run_program, sound, tool
 from tests.faults.test_disks import needs_mounts
 from tests.server.service.house import house
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS: Final = DEPLOY / "bin"
 
 

@@ -22,6 +22,8 @@ from tests.deploy.test_backups import backed_up, backup, commanded, data, ran, s
 from tests.deploy.test_monitoring import VERIFIED
 from tests.deploy.tools import BIN, DEPLOY, PITWATCH, run_program
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["backup", "data", "site"]
 
 UNIT: Final = DEPLOY / "systemd" / "pitwatch-backup.service"

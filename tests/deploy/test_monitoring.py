@@ -23,6 +23,8 @@ from tests.server.integration.serving import served
 from tests.server.integration.test_relay_commands import simple
 from tests.server.service.house import until, write
 
+pytestmark = pytest.mark.slow
+
 PROMETHEUS: Final = DEPLOY / "prometheus"
 DASHBOARD: Final = DEPLOY / "grafana" / "pitwatch.json"
 _NAME: Final = re.compile(r"\bpitwatch_\w+")

@@ -18,6 +18,8 @@ from tests.deploy.test_backups import backed_up, checkpointed, commanded, data, 
 from tests.deploy.test_backups_verified import flipped, gauges
 from tests.deploy.tools import BIN, DEPLOY, PITWATCH, run_program, sound, tool
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["data", "site"]
 
 PAGE: Final = DEPLOY / "upgrade.md"

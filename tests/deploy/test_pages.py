@@ -41,6 +41,7 @@ def test_there_are_commands_to_look_at() -> None:
     assert {page for page, _ in COMMANDS} == {page.name for page in PAGES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", sorted({one for _, one in COMMANDS if one.startswith("pitwatch ")})
 )

@@ -15,6 +15,8 @@ from stream.journal import Journal, verify_journal
 from stream.store import SCHEMA_VERSION
 from tests.deploy.tools import BIN, DEPLOY, EXAMPLES, ROOT, run_program
 
+pytestmark = pytest.mark.slow
+
 SCRIPT: Final = DEPLOY / "bin" / "pitwatch-release"
 PARTS: Final = ("models", "stream", "vision", "devices", "settlement", "simulation", "server")
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.deploy.tools import BIN, DEPLOY, ROOT, run_program, sound, tool
 
+pytestmark = pytest.mark.slow
+
 FOLDER: Final = DEPLOY / "systemd"
 SERVICES: Final = sorted(path.name for path in FOLDER.glob("*.service"))
 UNITS: Final = sorted([*SERVICES, *(path.name for path in FOLDER.glob("*.timer"))])

@@ -123,6 +123,7 @@ def test_a_transport_stream_over_http_is_timed_by_its_own_stamps(tmp_path: Path)
     assert abs(taken_ns - 35 * SECOND / 30) < 0.1 * SECOND
 
 
+@pytest.mark.slow
 @needs_rtsp
 def test_rtsp_is_timed_by_its_own_stamps() -> None:
     with rtsp_camera() as camera:
@@ -134,6 +135,7 @@ def test_rtsp_is_timed_by_its_own_stamps() -> None:
     assert abs(float(np.median(gaps)) - SECOND / 30) < 2_000_000
 
 
+@pytest.mark.slow
 @needs_rtsp
 def test_an_rtsp_camera_that_freezes_goes_and_comes_back_is_reported(tmp_path: Path) -> None:
     with rtsp_camera() as camera:
@@ -229,6 +231,7 @@ def test_a_camera_that_vanishes_without_ending_its_connection_is_noticed_in_its_
         noticed_in_its_time(cut_and_mended(camera.url))
 
 
+@pytest.mark.slow
 @needs_rtsp
 def test_an_rtsp_camera_that_vanishes_without_a_word_is_noticed_in_its_time() -> None:
     with rtsp_camera() as camera:

@@ -10,6 +10,8 @@ import pytest
 
 from stream.journal import verify_journal
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 KILLS = 50
 

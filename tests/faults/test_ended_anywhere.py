@@ -48,6 +48,7 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
     tmp_path: Path,
@@ -56,6 +57,7 @@ def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
     assert printed.count("killed before each of") == len(WAYS), printed
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_archive_backup_and_restore_ended_anywhere_lose_nothing_and_are_done_again(
     tmp_path: Path,

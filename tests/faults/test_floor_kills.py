@@ -8,6 +8,8 @@ from tests.faults.floor_kills import fill, promote
 from tests.server.floor_record.cluster import programs
 from tests.thoroughness import ALL
 
+pytestmark = pytest.mark.slow
+
 needs_postgresql = pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
 
 

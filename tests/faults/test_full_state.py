@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.test_disks import SMALL_DISK, needs_mounts, python
+
+pytestmark = pytest.mark.slow
 
 SERVICE = """
     import sys

@@ -6,6 +6,8 @@ import pytest
 
 from tests.faults.test_disks import SMALL_DISK, needs_mounts, python
 
+pytestmark = pytest.mark.slow
+
 TABLE = """
     import asyncio, os, subprocess, sys, time
     from contextlib import suppress

@@ -143,6 +143,7 @@ def test_a_hand_has_five_nails_and_reaches_to_its_fingertips() -> None:
         assert len(bodies.nails(posture)) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(renderer.command() is None, reason=renderer.MISSING)
 def test_blender_renders_a_card_on_the_cloth(tmp_path: Path) -> None:
     wanted = Wanted(room=4, seed=5, deck="casino-jumbo", rounds=1, spots=(1,))

@@ -131,6 +131,7 @@ def test_a_run_goes_on_from_what_was_kept(
     assert capsys.readouterr().out != first
 
 
+@pytest.mark.slow
 def test_the_command_prints_how_far_off_each_mean_is(tmp_path: Path) -> None:
     wrong = msgspec.structs.replace(SETS["6d_h17_das"], ev_pct_TD=50.0)
     (tmp_path / "sets.jsonl").write_bytes(msgspec.json.encode(wrong))

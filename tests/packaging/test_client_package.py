@@ -17,6 +17,8 @@ from stream.journal import Journal
 from tests.packaging.wheel import ROOT
 from tests.server.service.house import house, token_for
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import importlib.util, sys
 for name in ("fastapi", "models", "pitwatch", "server", "websockets"):

@@ -23,6 +23,8 @@ from tests.thoroughness import ALL
 from tests.vision.snapshots import snapshot
 from vision.scenes.decks import load_deck
 
+pytestmark = pytest.mark.slow
+
 DECOYS = (
     "models/__init__.py",
     "vision/__init__.py",

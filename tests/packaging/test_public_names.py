@@ -13,6 +13,8 @@ import pitwatch.destinations
 import pitwatch.drivers
 from tests.packaging.wheel import Installed, package_folders
 
+pytestmark = pytest.mark.slow
+
 PACKAGES = sorted(folder.name for folder in package_folders())
 OWN = [name for name in PACKAGES if name != "pitwatch"]
 PUBLIC: dict[str, ModuleType] = {

@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.packaging.readme import commands, run_commands
 from tests.packaging.running import Shell
 from tests.packaging.wheel import ROOT, Installed
 from tests.thoroughness import ALL
+
+pytestmark = pytest.mark.slow
 
 
 def test_its_commands_run_in_order(installed: Installed, tmp_path: Path) -> None:

@@ -7,8 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from server.process.exit_status import Exit
 from tests.packaging.wheel import Installed
+
+pytestmark = pytest.mark.slow
 
 NETWORK = "pitwatch/models/networks/reader.onnx"
 

@@ -4,7 +4,11 @@ import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 from tests.packaging.wheel import Installed, package_folders
+
+pytestmark = pytest.mark.slow
 
 
 def product_files() -> set[str]:

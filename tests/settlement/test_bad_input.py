@@ -23,6 +23,7 @@ PART = 250
 RULES = ("--rulebook", "kansas-shoe")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", one_in(8, range(0, CASES, PART)))
 def test_a_bad_file_is_refused_or_reported_or_settles_the_same(first: int, tmp_path: Path) -> None:
     verdicts: Counter[Verdict] = Counter()

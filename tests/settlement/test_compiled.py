@@ -25,10 +25,13 @@ from tests.thoroughness import ALL, one_in
 
 GOLDEN = sorted(Path("tests/golden").glob("*.judged.jsonl"))
 CARDS = (*DECK, *map(Card, ("AS", "8H", "8C", "TD", "A?", "8?")), None)
-pytestmark = pytest.mark.skipif(
-    not all(os.path.isdir(native.folder(form)) for form in native.FORMS),  # noqa: PTH112
-    reason="nothing is compiled here; scripts/compile does it where a C compiler is",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(os.path.isdir(native.folder(form)) for form in native.FORMS),  # noqa: PTH112
+        reason="nothing is compiled here; scripts/compile does it where a C compiler is",
+    ),
+]
 
 
 Answer: TypeAlias = tuple[int, str]

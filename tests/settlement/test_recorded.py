@@ -1,5 +1,7 @@
 """No answer of the engine changes unseen: verdicts, sums, ledgers and every word of them."""
 
+import pytest
+
 from tests.settlement.recorded import rounds, sheets
 
 
@@ -10,6 +12,7 @@ def test_recorded_rounds_settle_as_they_did() -> None:
         assert each.answered() == each
 
 
+@pytest.mark.slow
 def test_recorded_sheets_read_and_are_refused_as_they_were() -> None:
     recorded = sheets()
     assert len(recorded) > 100

@@ -385,6 +385,7 @@ for number in range(1, 1000):
 """
 
 
+@pytest.mark.slow
 def test_what_was_appended_outlives_a_killed_process(tmp_path: Path) -> None:
     path = tmp_path / "table.journal"
     root = Path(__file__).parents[2]

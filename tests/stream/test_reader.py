@@ -71,6 +71,7 @@ def found(path: Path, place: Place, reader: JournalReader | None) -> object:
         return str(fault)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(ACTIONS), max_size=12))
 def test_it_reads_what_a_reader_that_opens_the_journal_reads(actions: list[str]) -> None:

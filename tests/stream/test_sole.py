@@ -42,6 +42,7 @@ def test_a_closed_journal_leaves_no_lock_and_opens_again(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["t.journal"]
 
 
+@pytest.mark.slow
 def test_a_writer_in_another_process_is_seen_until_it_is_killed(path: Path) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(path)],

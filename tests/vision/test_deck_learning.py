@@ -220,6 +220,7 @@ def fans_learnt(times: int) -> Learnt:
     return lesson.learnt()
 
 
+@pytest.mark.slow
 def test_the_indices_of_a_deck_are_learnt_from_fans() -> None:
     learnt = fans_learnt(2)
     assert learnt.finished

@@ -123,6 +123,7 @@ def test_a_hand_that_pauses_shows_no_repeat() -> None:
     assert still_needed(followed) == 2
 
 
+@pytest.mark.slow
 def test_a_camera_that_begins_to_repeat_is_waited_for_longer() -> None:
     followed = Followed()
     followed.possible(*(moving(n) for n in range(4_000)))

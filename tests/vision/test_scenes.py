@@ -85,6 +85,7 @@ def test_a_card_at_rest_looks_like_its_face(card: Card, angle: float) -> None:
     assert scores[card] > 0.9
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(
     x_mm=st.floats(-600, 600),
@@ -224,6 +225,7 @@ def test_an_unknown_felt_is_refused() -> None:
         Look(felt="tartan")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(10), deadline=None)
 @given(seed=st.integers(0, 10_000), dealing=st.sampled_from(["shoe", "pitch"]))
 def test_any_look_can_be_filmed(seed: int, dealing: str) -> None:

@@ -204,6 +204,7 @@ def test_a_face_shown_for_three_pictures_is_read_where_nothing_else_moves() -> N
     assert [change for change, _, _ in seen.short] == ["new", "gone"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pictures", "reported"), [(12, []), (30, ["new", "gone"])])
 def test_a_faint_back_must_lie_there_longer(pictures: int, reported: list[str]) -> None:
     """Fingers of hands that rested upon cards were backs to the finder (sessions 9127, 9128)."""

@@ -127,6 +127,7 @@ def test_it_holds_clip_events_bytes_and_table_of_its_round_and_no_other(
     assert (manifest.round, manifest.first, manifest.last) == (2, 5, 8)
 
 
+@pytest.mark.slow
 def test_it_verifies_on_another_machine_with_the_fingerprint_alone(
     recorded: Recorded, tmp_path: Path
 ) -> None:

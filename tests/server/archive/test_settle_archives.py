@@ -308,6 +308,7 @@ def pitwatch(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "server", "settle", *map(str, arguments), *RULES]
 
 
+@pytest.mark.slow
 def test_facts_on_stdin_settle_with_what_follows_them() -> None:
     """A payment may belong to a round until the next wager, card or opening."""
     first, second = evening(1), evening(1, 2)
@@ -327,6 +328,7 @@ def test_facts_on_stdin_settle_with_what_follows_them() -> None:
         assert running.wait() == 0
 
 
+@pytest.mark.slow
 def test_what_follows_a_bad_line_on_stdin_is_not_settled() -> None:
     told = lines(evening(2)) + b"{}\n" + lines(evening(2, 2))
     done = subprocess.run(pitwatch("-", "--json"), input=told, capture_output=True, check=False)
@@ -336,6 +338,7 @@ def test_what_follows_a_bad_line_on_stdin_is_not_settled() -> None:
     assert f"stdin:{bad}:".encode() in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_ends_it_in_one_line(tmp_path: Path) -> None:
     file = as_file(tmp_path / "long.jsonl", [*evening(20)] * 10)
     with subprocess.Popen(
@@ -349,6 +352,7 @@ def test_a_reader_that_has_seen_enough_ends_it_in_one_line(tmp_path: Path) -> No
     assert told == b"pitwatch: stdout: it was closed before everything was printed\n"
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_without_a_word_too_many() -> None:
     # What a shell runs in its background starts deaf to interrupts, and so do its children.
     heedful = ["env", "--default-signal=INT"]

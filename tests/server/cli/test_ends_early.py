@@ -14,6 +14,8 @@ import pytest
 from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, packed
 
+pytestmark = pytest.mark.slow
+
 PITWATCH = (sys.executable, "-m", "server")
 RULES = ("-r", "kansas-shoe")
 ROOT = Path(__file__).parents[3]

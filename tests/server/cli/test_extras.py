@@ -9,6 +9,8 @@ import pytest
 from server.process.exit_status import Exit
 from tests.server.evenings import evening, lines
 
+pytestmark = pytest.mark.slow
+
 _FLOOR = ("--floor", "postgresql://nobody@localhost/none")
 _RULES = ("-r", "kansas-shoe")
 _MQTT = """service_url = "https://pitwatch.example"

@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
     asked = (

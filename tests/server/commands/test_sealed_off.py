@@ -12,7 +12,7 @@ from tests.server.live_tables import SETTINGS
 from tests.server.sealed_off import Run, needs_a_sealed_network, peers_beyond, sealed
 from tests.server.service.house import play
 
-pytestmark = needs_a_sealed_network()
+pytestmark = [pytest.mark.slow, needs_a_sealed_network()]
 READS_A_PICTURE = """
 import sys
 from vision.reader import Reader

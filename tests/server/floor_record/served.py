@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,6 +14,9 @@ from server.floor_record.decisions import DecisionDelivery
 from server.floor_record.forwarder import Forwarder, journals_in
 from server.floor_record.store import RecordStore
 from tests.server.floor_record.cluster import FloorSite, cluster, new_floor, programs
+
+STORES: Final = ("folder", pytest.param("floor", marks=pytest.mark.slow))
+"""What keeps tables: the floor record needs a database."""
 
 
 @contextmanager

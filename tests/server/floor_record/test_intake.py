@@ -27,6 +27,8 @@ from tests.server.evenings import evening, judged
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.service.house import until
 
+pytestmark = pytest.mark.slow
+
 AT_NS = 1_772_366_400_000_000_000  # 2026-03-01 12:00 UTC
 
 

@@ -18,6 +18,8 @@ from stream.journal import Journal
 from tests.server.floor_record.cluster import FloorSite, cluster, new_floor, programs
 from tests.server.floor_record.test_intake import forward, in_journal, on_floor, put_aside, some
 
+pytestmark = pytest.mark.slow
+
 FORWARDER_KILLS, DATABASE_KILLS = 20, 3
 
 

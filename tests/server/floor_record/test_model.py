@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, ParamSpec
 
 import psycopg
+import pytest
 
 from models.errors import PitwatchError
 from server.archive.days import Begun
@@ -18,6 +19,8 @@ from stream.reading import Entry
 from tests.faults.floor_model import FloorModel
 from tests.server.floor_record.cluster import FloorSite, emptied
 from tests.thoroughness import ALL
+
+pytestmark = pytest.mark.slow
 
 P = ParamSpec("P")
 SEEDS: Final = 60 if ALL else 12

@@ -27,7 +27,10 @@ from tests.server.floor_record.test_intake import forward, in_journal, on_floor,
 from tests.server.floor_record.test_kills import a_table_at_work
 from tests.server.service.house import until
 
-pytestmark = pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed"),
+]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from stream.journal import Journal
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.floor_record.test_intake import forward, journal_at, on_floor, some
 
+pytestmark = pytest.mark.slow
+
 DAY = "2026-03-01"
 
 

@@ -18,6 +18,8 @@ from stream.journal import Place
 from tests.server.floor_record.cluster import FloorSite
 from tests.thoroughness import examples
 
+pytestmark = pytest.mark.slow
+
 SESSIONS = ("bj-07", "bj-08")
 _names = count()
 

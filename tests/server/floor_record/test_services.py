@@ -39,6 +39,8 @@ from tests.server.floor_record.served import forwarded
 from tests.server.floor_record.test_intake import journal_at, some
 from tests.server.service.house import PASSWORD, House, house, play, until
 
+pytestmark = pytest.mark.slow
+
 QUICK = Patience(idle_ns=200_000_000)
 
 LISTS = ("rounds", "hands", "violations", "reviews", "payments", "ledger", "incidents")

@@ -19,6 +19,8 @@ from tests.server.integration.receivers import Broker, broker
 from tests.server.integration.relays import configured, metric, relaying
 from tests.server.service.house import until, write
 
+pytestmark = pytest.mark.slow
+
 mqtt = pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed: make test")
 
 WORD: Final = "a broker's password"

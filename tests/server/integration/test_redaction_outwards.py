@@ -45,6 +45,7 @@ def test_over_http(tmp_path: Path, kind: str, shoes: int) -> None:
         assert secret not in sent
 
 
+@pytest.mark.slow
 def test_over_mqtt(tmp_path: Path) -> None:
     write(tmp_path / "redacted.journal", *shoe(1_000, 1))
     with broker(tmp_path) as found, subscribed(found) as received:

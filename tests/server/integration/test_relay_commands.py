@@ -140,6 +140,7 @@ def test_a_secret_shows_itself_to_nobody(tmp_path: Path) -> None:
     assert KEY not in f"{found} {found!r}"
 
 
+@pytest.mark.slow
 def test_no_secret_is_in_the_log_the_letters_or_the_store(tmp_path: Path) -> None:
     with receiving(Receiver(answers=[400])) as receiver:
         write(tmp_path / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
@@ -173,6 +174,7 @@ def ended(process: "subprocess.Popen[str]") -> str:
 # --- commands -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_killed_relay_goes_on_where_it_was(tmp_path: Path) -> None:
     with receiving() as receiver:
         write(
@@ -250,6 +252,7 @@ def test_a_folder_that_nothing_was_sent_from_is_named(
     assert "no message was ever sent from here" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_service_relays_and_exports_its_meters(tmp_path: Path) -> None:
     with receiving() as receiver:
         write(tmp_path / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))

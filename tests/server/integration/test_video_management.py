@@ -111,6 +111,7 @@ def test_a_bookmark_that_was_not_added_is_no_delivery(
             assert metric(meters, "delivered_total", "genetec") == 0
 
 
+@pytest.mark.slow
 @given(text=st.text(), table=st.text(min_size=1), session=st.text(min_size=1))
 def test_no_text_of_any_table_changes_the_form_that_the_makers_read(
     text: str, table: str, session: str

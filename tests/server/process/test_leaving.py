@@ -4,6 +4,10 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 _COMMAND = """
 import ctypes
 import sys

@@ -13,6 +13,7 @@ from server.process.program import PACKAGES, ROOT, program_files, program_stated
 from stream.reading import read_journal
 
 
+@pytest.mark.slow
 def test_the_hash_is_that_of_the_lines_which_sha256sum_prints() -> None:
     names = program_files()
     lines = subprocess.run(["sha256sum", *names], cwd=ROOT, capture_output=True, check=True).stdout
@@ -20,6 +21,7 @@ def test_the_hash_is_that_of_the_lines_which_sha256sum_prints() -> None:
     assert this_program().program_hash == whole.decode().split()[0]
 
 
+@pytest.mark.slow
 def test_every_tracked_file_of_the_packages_is_hashed() -> None:
     listed = subprocess.run(
         ["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=False

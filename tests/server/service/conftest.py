@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from server.service.store import Store
-from tests.server.floor_record.served import forwarded, kept_in
+from tests.server.floor_record.served import STORES, forwarded, kept_in
 from tests.server.service.house import House, house, play
 
 
@@ -24,7 +24,7 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
 Kept: TypeAlias = Callable[[Path], AbstractContextManager[Store | None]]
 
 
-@pytest.fixture(params=["folder", "floor"])
+@pytest.fixture(params=STORES)
 def kept(request: pytest.FixtureRequest) -> Kept:
     """Return what keeps a folder's tables: the folder itself, or the floor record."""
     if request.param == "folder":
@@ -33,7 +33,7 @@ def kept(request: pytest.FixtureRequest) -> Kept:
     return lambda journals: forwarded(journals, site)
 
 
-@pytest.fixture(scope="session", params=["folder", "floor"])
+@pytest.fixture(scope="session", params=STORES)
 def at_work(
     request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[House]:

@@ -31,6 +31,8 @@ from tests.server.service.house import House, house
 from tests.thoroughness import one_in
 from vision.scenes.look import Look
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parent / "recordings"
 SMALL = Look(width_px=640, height_px=360, fps=10, noise_sigma=1.0)
 SPLIT = Settings(

@@ -66,6 +66,7 @@ def wrong_payment(at_work: House, client: httpx.Client) -> dict[str, object]:
     return dict(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_an_incidents_report_names_the_mistake_and_the_clause_it_breaks(
     at_work: House, officer: httpx.Client, form: str
@@ -80,6 +81,7 @@ def test_an_incidents_report_names_the_mistake_and_the_clause_it_breaks(
     assert detail.replace(" ", "") in text.replace(" ", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_a_sessions_report_has_every_round_and_mistake(
     at_work: House, officer: httpx.Client, form: str
@@ -291,6 +293,7 @@ def issued(tmp_path: Path) -> tuple[Path, Path]:
     return certificate, private
 
 
+@pytest.mark.slow
 def test_a_house_signs_with_a_certificate_of_its_own(evening: Path, tmp_path: Path) -> None:
     identity = read_identity(*issued(tmp_path))
     state = tmp_path / "state"
@@ -338,11 +341,13 @@ def test_a_page_escapes_what_it_shows_and_needs_nothing_else() -> None:
     assert f"'sha256-{styled}'" in POLICY
 
 
+@pytest.mark.slow
 def test_the_same_report_gives_the_same_paper() -> None:
     assert as_paper(SAMPLE) == as_paper(SAMPLE)
     assert "<b>a & b</b>" in words(as_paper(SAMPLE))
 
 
+@pytest.mark.slow
 def test_any_letters_are_printed_in_fonts_that_the_file_embeds() -> None:
     paper = Paper(as_paper(SAMPLE))
     assert LETTERS in paper.text()
@@ -354,6 +359,7 @@ def test_any_letters_are_printed_in_fonts_that_the_file_embeds() -> None:
         assert font.has_unicode
 
 
+@pytest.mark.slow
 def test_a_letter_that_the_typefaces_lack_is_printed_as_its_number() -> None:
     def printed_with(name: str) -> str:
         return words(as_paper(Document("T", "t.", (Section(name, (Text(name),)),), "foot.")))
@@ -366,6 +372,7 @@ def test_a_letter_that_the_typefaces_lack_is_printed_as_its_number() -> None:
     assert "[U+" not in printed_with("dealer Łukasz Ґ")
 
 
+@pytest.mark.slow
 def test_headings_tables_and_pictures_are_tagged() -> None:
     jpeg = jpeg_of(40, 20)
     pictures = Section("S", (Pictures((Picture(jpeg, "nine of spades"),)),))
@@ -377,6 +384,7 @@ def test_headings_tables_and_pictures_are_tagged() -> None:
     assert '"nine of spades"' in paper.structure_text()
 
 
+@pytest.mark.slow
 def test_a_long_table_goes_on_from_sheet_to_sheet_under_its_headings() -> None:
     rows = tuple((f"row {number}", str(number)) for number in range(300))
     long = Document("Long", "long.", (Section("All", (Table(("Name", "#Number"), rows),)),), "foot")
@@ -389,6 +397,7 @@ def test_a_long_table_goes_on_from_sheet_to_sheet_under_its_headings() -> None:
     assert f"{sheets} of {sheets}" in text
 
 
+@pytest.mark.slow
 def test_a_word_too_long_for_its_line_is_cut_and_nothing_of_it_is_lost() -> None:
     long = "0123456789abcdef" * 20
     table = Table(("Name", "Hash"), (("a", f"of {long} and words"),))
@@ -396,6 +405,7 @@ def test_a_word_too_long_for_its_line_is_cut_and_nothing_of_it_is_lost() -> None
     assert long in text.replace("\n", "").replace(" ", "")
 
 
+@pytest.mark.slow
 def test_pictures_are_put_in_as_they_are() -> None:
     jpeg = jpeg_of(40, 20)
     shown = (Picture(jpeg, "a card"), Picture(None, "one that no camera saw"))

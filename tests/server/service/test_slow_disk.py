@@ -13,6 +13,8 @@ from models.events import RoundOpened
 from stream.journal import Journal
 from tests.server.service.house import house, until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 OPENS_A_ROUND = """
 import sys

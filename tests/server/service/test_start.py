@@ -15,6 +15,8 @@ from server.commands.serve import Address, is_plain_beyond_loopback
 from server.service.access.records import PASSWORD_FILE
 from tests.server.service.house import until
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 

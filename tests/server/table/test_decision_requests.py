@@ -114,6 +114,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return simulate(SETTINGS, tmp_path_factory.mktemp("dealt") / "session")
 
 
+@pytest.mark.slow
 def test_a_review_of_a_live_table_is_resolved_while_it_runs(session: Path, tmp_path: Path) -> None:
     """The table was stopped in the round, so a person must decide whether the record stands."""
     journal = tmp_path / "BJ-01.journal"

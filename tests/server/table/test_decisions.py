@@ -112,6 +112,7 @@ def test_a_card_named_as_soon_as_it_is_asked_for_is_asked_for_no_more(journal: J
     ]
 
 
+@pytest.mark.slow
 def test_what_the_sensors_come_to_at_the_very_moment_of_a_decision_is_not_lost() -> None:
     """A decision, like anything that comes, lets time pass: facts may fall due with it."""
     steps = [*pairwise(blinded())]

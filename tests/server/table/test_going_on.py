@@ -114,6 +114,7 @@ def cuts(events: Sequence[AnyEvent], chance: Random) -> list[int]:
     return [*near, *(chance.randrange(shoes[1], len(events)) for _ in range(4))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "noisy"),
     [

@@ -95,6 +95,7 @@ def settled(events: list[AnyEvent] | tuple[AnyEvent, ...]) -> list[RoundResult]:
     ]
 
 
+@pytest.mark.slow
 def test_a_replay_reports_the_links_as_the_live_table_did(
     unplugged: tuple[list[AnyEvent], Replayed],
 ) -> None:

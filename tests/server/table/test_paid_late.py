@@ -4,6 +4,7 @@ from functools import cache
 from random import Random
 from typing import get_args
 
+import pytest
 from msgspec.structs import replace
 
 from models.events import AnyFact, AnyObservation, CardDealt, ConsoleEntry, PaymentMade, RoundClosed
@@ -89,6 +90,7 @@ def test_no_round_is_opened_for_it() -> None:
     assert {event.result.round for event in settled} == set(range(1, ROUNDS + 1))
 
 
+@pytest.mark.slow
 def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone() -> None:
     chance = Random("late")
     late = [n for n, e in enumerate(events(), 1) if isinstance(e, ConsoleEntry)]

@@ -97,6 +97,7 @@ def test_the_ledger_of_each_round_sums_to_zero_and_gives_what_was_won(
     assert {result.round: result.net for result in results if result.net} == dict(tray)
 
 
+@pytest.mark.slow
 def test_a_round_in_doubt_is_held_open_and_moves_no_money() -> None:
     blind = [one for one in heard("plain") if not isinstance(one.observation, CardSighted)]
     pipeline, events = journalled(blind)

@@ -27,6 +27,8 @@ from vision.scenes.film import film, reference_points
 from vision.scenes.look import Look
 from vision.watch import Observed, Watcher
 
+pytestmark = pytest.mark.slow
+
 FPS = 15
 FRAME_NS = 1_000_000_000 // FPS
 SHARE = 0.12

@@ -82,6 +82,7 @@ def _disturbed(seed: int, *, noisy: bool) -> Session:
     return with_(dealt, heard=tuple(renumbered(observations)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", one_in(4, range(1, 5), 1))
 @pytest.mark.parametrize("noisy", [False, True], ids=["sound", "noisy"])
 def test_a_start_from_a_rest_gives_byte_for_byte_what_processing_everything_gives(

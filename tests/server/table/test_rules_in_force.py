@@ -206,6 +206,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_a_replay_names_limits_and_settings_in_journal_report_and_export(
     replayed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -159,6 +159,7 @@ def configured(folder: Path) -> Path:
     return folder / "table.toml"
 
 
+@pytest.mark.slow
 def test_a_table_refuses_to_go_on_with_a_journal_that_lost_its_end(tmp_path: Path) -> None:
     placed = read_config(configured(tmp_path))
     assert placed.config.checkpoints == SentCheckpoints(to=("elsewhere",), entries=10)

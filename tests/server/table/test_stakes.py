@@ -31,6 +31,8 @@ from stream.journal import Journal
 from tests.faults.live_kills import Table
 from tests.thoroughness import one_in
 
+pytestmark = pytest.mark.slow
+
 S = 1_000_000_000
 
 

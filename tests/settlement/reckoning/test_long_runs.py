@@ -218,6 +218,7 @@ def of_round(seed: int, number: int, plan: Plan) -> list[str]:
     return [line for line in lines if line.strip().startswith(f"seed {seed} round {number} ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("book", "seed", "number", "cameras", "rounds", "films"), one_in(3, ALL))
 def test_a_round_is_told_as_it_was_or_asked_about(
     book: str, seed: int, number: int, cameras: int, rounds: int, films: Mapping[str, FilmRates]
