@@ -137,6 +137,7 @@ def test_golden_sessions_settle_alike(file: Path, answers: Answers) -> None:
     assert compiled == interpreted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "noise",
     [("kansas-shoe", "5"), ("kansas-shoe", "5", "--clinging"), ("pitch-double-deck", "1")],

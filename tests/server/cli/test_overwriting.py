@@ -42,6 +42,7 @@ def ran(*arguments: object) -> int:
     return run([*map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_exists_is_refused_and_overwritten_with_force(
     command: str, tmp_path: Path, session: Path, capsys: pytest.CaptureFixture[str]

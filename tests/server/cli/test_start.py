@@ -6,6 +6,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.slow(shows="the command line")
 def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
     asked = (
         "import sys; from server.cli.app import run; run(['settle', '--help']);"

@@ -101,6 +101,7 @@ def test_a_house_at_fault_is_one_line(facts: Path, capsys: pytest.CaptureFixture
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_replay_keeps_the_sessions_currency_and_reports_that_the_house_has_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
