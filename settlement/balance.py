@@ -130,8 +130,9 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
     overpaid: Cents
     """What players were paid too much."""
     recovered: Cents
-    says: str
-    """What it came to for the house, as a sentence of :class:`Sentence` or as plain text."""
+    says: tuple[str, ...]
+    """What it came to for the house, then what was made good after the close; as sentences of
+    :class:`Sentence` or as plain text."""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
@@ -188,7 +189,10 @@ def balance(result: RoundResult, payments: Iterable[Payment]) -> Balance:
         underpaid=-sum(one for one in differences if one < 0),
         overpaid=sum(one for one in differences if one > 0),
         recovered=sum(one.recovered for one in lines),
-        says=_unsaid(result, made, due, paid) or _house(lines, due or 0, paid or 0),
+        says=(
+            _unsaid(result, made, due, paid) or _house(lines, due or 0, paid or 0),
+            *(one.says for one in lines if one.says and not one.difference),
+        ),
     )
 
 
@@ -232,7 +236,7 @@ def bottom_line(balance: Balance, found: Mistake) -> tuple[str, ...]:
         return ()
     said = tuple(one.says for one in own if one.says) or (_WAS_PAID,)
     is_open = any(one.difference for one in own) and balance.difference is not None
-    return (*said, balance.says) if is_open else said
+    return (*said, balance.says[0]) if is_open else said
 
 
 def _names(detail: str, kind: str) -> bool:

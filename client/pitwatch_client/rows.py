@@ -197,8 +197,8 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
     overpaid: int
     """What players were paid too much."""
     recovered: int
-    says: str
-    """What it came to for the house, in words."""
+    says: tuple[str, ...]
+    """What it came to for the house, then what was made good after the close, in words."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

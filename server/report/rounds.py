@@ -127,7 +127,7 @@ def _hands(story: RoundStory, formats: Formats) -> str:
         _sums_row("all spots", formats.amount(found.stake), found, 1, formats),
         _sums_row("house", "", found, -1, formats),
     ]
-    says = formats.sentences([found.says])
+    says = formats.sentences(found.says)
     headings = ("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid", "#Difference")
     return f'{table(headings, rows)}<p class="quiet">{escape(says)}.</p>'
 

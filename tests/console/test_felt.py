@@ -144,37 +144,55 @@ def test_points_with_a_card_that_is_not_known_are_not_guessed(asked: Asked) -> N
     assert asked("points", [{"card": "AS", "face": "up"}, {"card": "KD", "face": "down"}]) is None
 
 
-def test_a_payment_that_was_not_seen_is_not_taken_for_none(asked: Asked) -> None:
-    result = {
-        "round": 7,
-        "spots": [
-            {
-                "spot": spot,
-                "net": 500,
-                "insurance": None,
-                "hands": [
-                    {
-                        "hand": 0,
-                        "stake": 500,
-                        "net": 500,
-                        "outcome": "win",
-                        "clauses": [],
-                        "cards": [],
-                    }
-                ],
-            }
-            for spot in (1, 2)
-        ],
-    }
-    facts = events(
-        OPENED,
-        wager(1, 500),
-        wager(2, 500),
-        {"type": "payment_made", "spot": 1, "amount": 400},
-        {"type": "round_settled", "result": result},
-    )
-    rows = asked("dues", asked("tableOf", facts))
-    assert [(row["due"], row["paid"]) for row in rows] == [(500, 400), (500, None)]
+LYING = [{"card": card, "face": "up", "across": False} for card in ("JS", "7H", "2H")]
+
+
+def verdict(cards: list[str | None], burned: list[str | None]) -> dict[str, Any]:
+    return {"cards": cards, "burned": burned}
+
+
+def cards_of(hand: list[dict[str, Any]]) -> list[str | None]:
+    return [one["card"] for one in hand]
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_burned_cards_are_told_from_those_that_count(asked: Asked, *, is_settled: bool) -> None:
+    found = asked("judged", LYING, verdict(["JS", "7H"], ["2H"]), is_settled)
+    assert cards_of(found["counted"]) == ["JS", "7H"]
+    assert found["burned"] == ["2H"]
+    assert [one["isBurned"] for one in found["cards"]] == [False, False, True]
+
+
+def test_before_the_draw_nothing_is_burned(asked: Asked) -> None:
+    found = asked("judged", LYING[:2], verdict(["JS", "7H"], ["2H"]), False)
+    assert (cards_of(found["counted"]), found["burned"]) == (["JS", "7H"], [])
+
+
+@pytest.mark.parametrize(
+    "settled",
+    [
+        pytest.param(verdict(["JS", "7D"], ["2H"]), id="another-card"),
+        pytest.param(verdict(["JS", "7H"], []), id="a-card-of-another-hand"),
+        pytest.param(verdict(["JS"], ["7H", "2H"]), id="more-burned"),
+    ],
+)
+def test_a_settled_hand_is_drawn_as_it_was_decided(asked: Asked, settled: dict[str, Any]) -> None:
+    found = asked("judged", LYING, settled, True)
+    assert cards_of(found["counted"]) == settled["cards"]
+    assert cards_of(found["cards"]) == [*settled["cards"], *settled["burned"]]
+    assert cards_of(asked("judged", LYING, settled, False)["cards"]) == ["JS", "7H", "2H"]
+
+
+def test_a_card_that_a_person_named_is_drawn_once_settled(asked: Asked) -> None:
+    unread = [LYING[0], {"card": None, "face": "up", "across": False}]
+    found = asked("judged", unread, verdict(["JS", "7H"], []), True)
+    assert cards_of(found["counted"]) == ["JS", "7H"]
+
+
+def test_a_verdict_that_hides_a_hand_changes_no_card_on_the_felt(asked: Asked) -> None:
+    down = [LYING[0], {"card": None, "face": "down", "across": False}]
+    found = asked("judged", down, verdict([None, None], []), True)
+    assert [(one["card"], one["face"]) for one in found["cards"]] == [("JS", "up"), (None, "down")]
 
 
 def test_every_kind_of_event_has_words_of_its_own(browser: Browser, at_work: House) -> None:

@@ -22,9 +22,7 @@ def hands_table(row: RoundRow, words: Words) -> tuple[Block, ...]:
     rows += _wagers(result, found, words)
     rows.append(("all spots", "", words.amount(found.stake), "", *_amounts(found, 1, words)))
     rows.append(("house", "", "", "", *_amounts(found, -1, words)))
-    says = Text(
-        f"{words.sentences([found.says])}. A spot's amounts are the player's gain.", "quiet"
-    )
+    says = Text(f"{words.sentences(found.says)}. A spot's amounts are the player's gain.", "quiet")
     return (Table(_HEADINGS, tuple(rows)), says)
 
 

@@ -2,8 +2,8 @@
 // Cards lie side by side and upright, larger than life, so that they are read at a glance.
 
 import { s } from "./dom.js";
-import { brief, cardName, isRed, place, rank, signedBrief, suit, tone } from "./words.js";
-import { points, standing } from "./table_state.js";
+import { brief, burnedText, cardName, isRed, place, rank, signedBrief, suit, tone } from "./words.js";
+import { judged, points, standing } from "./table_state.js";
 
 const CARD = { width: 112, height: 156, step: 64 };
 /** So wide is a ten's index: it stays within what shows of its card, and apart from the one before. */
@@ -15,6 +15,7 @@ const SUITS = {
   D: "M0-10 7.5 0 0 10-7.5 0Z",
   C: "M0-9A4.6 4.6 0 0 1 3.6-1.5 4.6 4.6 0 1 1 1.3 5.2L3 10H-3L-1.3 5.2A4.6 4.6 0 1 1-3.6-1.5 4.6 4.6 0 0 1 0-9Z",
 };
+const LETTER = 0.56;
 const WIDEST = 480;
 const NARROWEST = 180;
 
@@ -23,10 +24,13 @@ const middle = (/** @type {Point[]} */ polygon) => ({
   y: polygon.reduce((sum, /** @type {Point} */ [, y]) => sum + y, 0) / polygon.length,
 });
 
-/** Draw `table` (see table_state.js) in its `phase` on `layout` (millimetres, as the table's file has it). */
-export function drawFelt(/** @type {Table} */ table, /** @type {string} */ phase, /** @type {Layout} */ layout) {
+/**
+ * Draw a table (see table_state.js) in its `phase` on `layout` (millimetres, as the table's file has
+ * it). `verdict` is the round's result where it is known: which cards are burned.
+ */
+export function drawFelt(/** @type {Table} */ table, /** @type {string} */ phase, /** @type {Layout} */ layout, verdict = table.settled) {
   const half = layout.width_mm / 2;
-  const title = `Felt of round ${table.round ?? "none"}: ${standing(table, phase)}. ${spokenFelt(table)}`;
+  const title = `Felt of round ${table.round ?? "none"}: ${standing(table, phase)}. ${spokenFelt(table, verdict)}`;
   return s("svg", {
     class: "felt", viewBox: `${-half - 14} -14 ${2 * half + 28} ${layout.depth_mm + 30}`,
     role: "img", "aria-label": title,
@@ -35,22 +39,31 @@ export function drawFelt(/** @type {Table} */ table, /** @type {string} */ phase
     s("polyline", { class: "print", points: layout.insurance_line.map((one) => one.join()).join(" ") }),
     box(layout.tray, "tray"),
     box(layout.discard_rack, "rack"),
-    dealer(table, layout),
-    layout.spots.map((spot) => drawSpot(table, spot, layout)),
+    dealer(table, layout, verdict),
+    layout.spots.map((spot) => drawSpot(table, spot, layout, verdict)),
   );
 }
 
 /** Say the felt in words, for those who do not see it. */
-export function spokenFelt(/** @type {Table} */ table) {
+export function spokenFelt(/** @type {Table} */ table, verdict = table.settled) {
   const hands = Object.entries(table.spots).flatMap(([spot, { hands: own }]) =>
-    own.filter((hand) => hand.cards.length).map((hand, index) =>
-      `${place(spot, index)}: ${spokenCards(hand.cards)}, stake ${brief(hand.stake)}`));
-  const dealt = table.dealer.cards.length ? [`dealer: ${spokenCards(table.dealer.cards)}`] : [];
-  return [...dealt, ...hands].join("; ");
+    own.map((hand, index) => ({ hand, index, ...handOf(table, verdict, Number(spot), index) })).filter((one) => one.cards.length)
+      .map(({ hand, index, ...one }) => `${place(spot, index)}: ${spokenCards(one)}, stake ${brief(hand.stake)}`));
+  const dealt = dealerHand(table, verdict);
+  return [...(dealt.cards.length ? [`dealer: ${spokenCards(dealt)}`] : []), ...hands].join("; ");
 }
 
-const spokenCards = (/** @type {CardOnFelt[]} */ cards) =>
-  cards.map((one) => (one.face === "down" ? "a card face down" : cardName(one.card))).join(", ");
+/** @typedef {ReturnType<typeof judged>} Judged */
+
+const dealerHand = (/** @type {Table} */ table, /** @type {Answer} */ verdict) => judged(table.dealer.cards, verdict?.dealer, table.settled !== null);
+
+const ofSpot = (/** @type {Answer} */ verdict, /** @type {number} */ spot) => verdict?.spots.find((/** @type {Answer} */ one) => one.spot === spot);
+
+const handOf = (/** @type {Table} */ table, /** @type {Answer} */ verdict, /** @type {number} */ spot, /** @type {number} */ index) =>
+  judged(table.spots[spot].hands[index].cards, ofSpot(verdict, spot)?.hands.find((/** @type {Answer} */ one) => one.hand === index), table.settled !== null);
+
+const spokenCards = (/** @type {Judged} */ { counted, burned }) =>
+  [...counted.map((one) => (one.face === "down" ? "a card face down" : cardName(one.card))), ...burned.map((/** @type {Card} */ card) => `${cardName(card)} burned`)].join(", ");
 
 function cloth(/** @type {number} */ half, /** @type {number} */ depth) {
   const shoulder = depth * 0.28;
@@ -60,17 +73,17 @@ function cloth(/** @type {number} */ half, /** @type {number} */ depth) {
 
 const box = (/** @type {Point[]} */ corners, /** @type {string} */ name) => s("polygon", { class: name, points: corners.map((one) => one.join()).join(" ") });
 
-function dealer(/** @type {Table} */ table, /** @type {Layout} */ layout) {
-  const { cards } = table.dealer;
+function dealer(/** @type {Table} */ table, /** @type {Layout} */ layout, /** @type {Answer} */ verdict) {
+  const hand = dealerHand(table, verdict);
   const at = middle(layout.dealer_cards);
-  if (!cards.length) return s("text", { class: "whose", x: at.x, y: at.y + 12 }, "DEALER");
-  const burned = table.settled?.dealer.burned?.length ?? 0;
-  const note = [total(cards, table.settled?.dealer), burned ? `${burned} burned` : ""].filter(Boolean).join(" · ");
-  return s("g", {}, row(cards, at.x, at.y - 4, 1.05), pill(note, at.x, at.y + 116, "plain"));
+  if (!hand.cards.length) return s("text", { class: "whose", x: at.x, y: at.y + 12 }, "DEALER");
+  const text = table.settled?.dealer.outcome === "blackjack" ? "blackjack" : total(hand.counted);
+  return s("g", {}, row(hand.cards, at.x, at.y - 4, 1.05), pill(withBurned(text, hand.burned), at.x, at.y + 116, "plain"));
 }
 
-function total(/** @type {CardOnFelt[]} */ cards, /** @type {Answer} */ settled = null) {
-  if (settled?.outcome === "blackjack") return "blackjack";
+const withBurned = (/** @type {string} */ text, /** @type {Card[]} */ burned) => [text, burnedText(burned)].filter(Boolean).join("; ");
+
+function total(/** @type {CardOnFelt[]} */ cards) {
   const found = points(cards);
   if (found === null) return cards.some((one) => one.face === "down") ? shownTotal(cards) : "?";
   if (found.total > 21) return `${found.total} bust`;
@@ -82,24 +95,24 @@ const shownTotal = (/** @type {CardOnFelt[]} */ cards) => {
   return found === null ? "?" : `shows ${found.soft ? "A" : found.total}`;
 };
 
-function drawSpot(/** @type {Table} */ table, /** @type {LayoutSpot} */ spot, /** @type {Layout} */ layout) {
+function drawSpot(/** @type {Table} */ table, /** @type {LayoutSpot} */ spot, /** @type {Layout} */ layout, /** @type {Answer} */ verdict) {
   const state = table.spots[spot.spot];
   const seat = table.seats[spot.spot];
   const { x_mm: x, y_mm: y, radius_mm: radius } = spot.circle;
-  const result = table.settled?.spots.find((/** @type {Answer} */ one) => one.spot === spot.spot);
+  const result = ofSpot(table.settled, spot.spot);
   const state_class = result ? tone(result.net) : state ? "live" : "empty";
   return s("g", { class: "place", "data-spot": spot.spot },
     s("circle", { class: `bet ${state_class}`, cx: x, cy: y, r: radius * 1.32 }),
-    state?.wager ? chips(state, x, y) : s("text", { class: "spot", x, y: y + 20 }, spot.spot),
+    state?.wager ? chips(state, result, x, y) : s("text", { class: "spot", x, y: y + 20 }, spot.spot),
     state?.wager && s("text", { class: "seat", x, y: y + 36 }, seat ? `${spot.spot} · ${seat}` : `spot ${spot.spot}`),
     state && insurance(state, spot, layout),
-    state && hands(state, result, spot, room(spot, layout)),
+    state && hands(table, verdict, spot, room(spot, layout)),
     result && net(result, x, y, radius),
   );
 }
 
-const chips = (/** @type {Spot} */ state, /** @type {number} */ x, /** @type {number} */ y) => {
-  const stake = state.hands.reduce((sum, hand) => sum + hand.stake, 0) || state.wager;
+const chips = (/** @type {Spot} */ state, /** @type {Answer} */ result, /** @type {number} */ x, /** @type {number} */ y) => {
+  const stake = (result ?? state).hands.reduce((/** @type {number} */ sum, /** @type {Answer} */ hand) => sum + hand.stake, 0) || state.wager;
   return s("text", { class: "stake", x, y: y + 4 }, brief(stake));
 };
 
@@ -123,25 +136,28 @@ function room(/** @type {LayoutSpot} */ spot, /** @type {Layout} */ layout) {
   return Math.max(NARROWEST, Math.min(WIDEST, ...away));
 }
 
-function hands(/** @type {Spot} */ state, /** @type {Answer} */ result, /** @type {LayoutSpot} */ spot, /** @type {number} */ widest) {
-  const dealt = state.hands.map((hand, index) => ({ ...hand, index })).filter((hand) => hand.cards.length);
+function hands(/** @type {Table} */ table, /** @type {Answer} */ verdict, /** @type {LayoutSpot} */ spot, /** @type {number} */ widest) {
+  const dealt = table.spots[spot.spot].hands.map((hand, index) => ({ hand, index, ...handOf(table, verdict, spot.spot, index) })).filter((one) => one.cards.length);
   const at = middle(spot.cards);
-  const wide = dealt.map((hand) => CARD.width + CARD.step * (hand.cards.length - 1));
+  const wide = dealt.map(({ cards }) => CARD.width + CARD.step * (cards.length - 1));
   const gap = 34;
   const whole = wide.reduce((sum, one) => sum + one, 0) + gap * (dealt.length - 1);
   const scale = Math.min(1, widest / whole);
   let left = at.x - (whole * scale) / 2;
-  return dealt.map((hand, order) => {
+  return dealt.map(({ hand, index, ...own }, order) => {
     const x = left + (wide[order] * scale) / 2;
     left += (wide[order] + gap) * scale;
-    const settled = result?.hands.find((/** @type {Answer} */ one) => one.hand === hand.index);
-    return s("g", {}, row(hand.cards, x, at.y - 16, scale), pill(label(hand, settled), x, at.y + 82 * scale + 14, outcomeTone(settled), 34));
+    const settled = ofSpot(table.settled, spot.spot)?.hands.find((/** @type {Answer} */ one) => one.hand === index);
+    const text = withBurned(label(hand, settled, own.counted), own.burned);
+    return s("g", {}, row(own.cards, x, at.y - 16, scale), pill(text, x, at.y + 82 * scale + 14, outcomeTone(settled), Math.min(34, pillSize(text, widest))));
   });
 }
 
-function label(/** @type {Hand} */ hand, /** @type {Answer} */ settled) {
-  const text = ["blackjack", "surrender"].includes(settled?.outcome) ? settled.outcome : total(hand.cards);
-  return hand.doubled ? `${text} · double` : text;
+/** Chips of a double count only as far as the verdict lets it stand. */
+function label(/** @type {Hand} */ hand, /** @type {Answer} */ settled, /** @type {CardOnFelt[]} */ counted) {
+  const text = ["blackjack", "surrender"].includes(settled?.outcome) ? settled.outcome : total(counted);
+  const isDoubled = settled ? hand.added > 0 && settled.stake > hand.stake - hand.added : hand.added > 0;
+  return isDoubled ? `${text} · double` : text;
 }
 
 const outcomeTone = (/** @type {Answer} */ settled) =>
@@ -150,18 +166,18 @@ const outcomeTone = (/** @type {Answer} */ settled) =>
 function row(/** @type {CardOnFelt[]} */ cards, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ scale) {
   const first = -(CARD.step * (cards.length - 1)) / 2;
   return s("g", { transform: `translate(${x} ${y}) scale(${scale})` },
-    cards.map((one, index) => drawCard(one, first + index * CARD.step, one.across ? 22 : 0)));
+    cards.map((one, index) => drawCard(one, first + index * CARD.step)));
 }
 
-function drawCard(/** @type {CardOnFelt} */ { card, face, across }, /** @type {number} */ x, /** @type {number} */ y) {
+function drawCard(/** @type {CardOnFelt} */ { card, face, across, isBurned }, /** @type {number} */ x) {
   const { width, height } = CARD;
   const body = s("rect", { class: face === "up" ? "face" : "back", x: -width / 2, y: -height / 2, width, height, rx: 9 });
   const turn = across ? " rotate(90)" : "";
-  return s("g", { transform: `translate(${x} ${y})${turn}` }, body, face === "up" ? front(card) : weave(width, height));
+  return s("g", { class: isBurned ? "burned" : null, transform: `translate(${x} ${across ? 22 : 0})${turn}` }, body, face === "up" ? front(card) : weave(width, height));
 }
 
 /** A card lying face up, about the origin. */
-export const cardFace = (/** @type {Card} */ card) => drawCard({ card, face: "up", across: false }, 0, 0);
+export const cardFace = (/** @type {Card} */ card) => drawCard({ card, face: "up", across: false }, 0);
 
 const weave = (/** @type {number} */ width, /** @type {number} */ height) =>
   s("rect", { class: "weave", x: 8 - width / 2, y: 8 - height / 2, width: width - 16, height: height - 16, rx: 5 });
@@ -179,9 +195,12 @@ function front(/** @type {Card} */ card) {
     s("path", { class: colour, transform: "translate(18 36) scale(2.9)", d: SUITS[card[1]] })];
 }
 
+/** The size at which a pill's text fits a width. */
+const pillSize = (/** @type {string} */ text, /** @type {number} */ width) => width / (text.length * LETTER + 1);
+
 function pill(/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ name, size = 36) {
   if (!text) return null;
-  const width = text.length * size * 0.56 + size;
+  const width = text.length * size * LETTER + size;
   return s("g", { class: `pill ${name}`, transform: `translate(${x} ${y})` },
     s("rect", { x: -width / 2, y: -size * 0.75, width, height: size * 1.5, rx: size * 0.75 }),
     s("text", { y: size * 0.35, "font-size": size }, text));

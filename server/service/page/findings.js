@@ -3,8 +3,8 @@
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
-import { question, readSentences, sentence } from "./sentences.js";
-import { fine, place, signed, spoken, tone, money, withPips } from "./words.js";
+import { question, readSentences, sentence, sentences } from "./sentences.js";
+import { burnedText, capitalised, dealerText, fine, money, place, signed, spoken, tone, withPips } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
@@ -60,22 +60,24 @@ export function incidentTitle(/** @type {Answer} */ row) {
  * rests on is asked for there.
  */
 export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, of = one.session ? one : null) => {
-  const quotes = h("div", {});
+  const [cameTo, quotes] = [h("p", { class: "strong", hidden: true }), h("div", {})];
   const heading = one.suspected
     ? h("h3", {}, one.question ? question(one.question) : `${spoken(one.code)}?`)
     : h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null);
   if (of) citationOf(of, one).then((/** @type {Answer} */ found) => {
     if (!found) return;
     put(quotes, quoted(found));
+    put(cameTo, sentences(found.came_to));
+    cameTo.hidden = !found.came_to.length;
     if (one.suspected) put(heading, question(found.question));
   });
-  return note(one, texts, at, go, heading, quotes);
+  return note(one, texts, at, go, heading, [cameTo, quotes]);
 };
 
-const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ heading, /** @type {Child} */ quotes) =>
+const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ heading, /** @type {HTMLElement[]} */ [cameTo, quotes]) =>
   h("article", { class: `note ${one.suspected ? "doubt" : "bad"}` }, heading,
     one.suspected ? h("p", { class: "quiet" }, "Suspected mistake: ", spoken(one.code).toLowerCase()) : null,
-    h("p", {}, sentence(one.detail)),
+    h("p", {}, sentence(one.detail)), cameTo,
     clauseText(texts, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
 
@@ -96,25 +98,44 @@ export const cardRow = (/** @type {Card[]} */ cards) => h("span", { class: "pips
   return h("span", { class: name }, text);
 }));
 
-/** What is due and paid, a row a wager; rows as `dues` of table_state.js gives them. */
-export function moneyTable(/** @type {Due[]} */ rows, /** @type {Clauses} */ texts) {
-  if (!rows.length) return h("p", { class: "quiet" }, "Nothing is settled yet.");
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Due and paid" }, h("table", {},
+/** A hand as small cards; those that it could not take follow apart. */
+const handCards = (/** @type {Answer} */ { cards, burned }) => [cardRow(cards), burned.length ? [" ", cardRow(burned), h("span", { class: "why" }, burnedText(burned))] : null];
+
+/** What is due and paid in a round, a row a wager, and what it came to. */
+export function moneyTable(/** @type {Answer} */ { result, balance }, /** @type {Clauses} */ texts) {
+  if (!balance) return h("p", { class: "quiet" }, "Nothing is settled yet.");
+  const spots = new Map(result.spots.map((/** @type {Answer} */ one) => [one.spot, one]));
+  return [h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Due and paid" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Spot", "Cards", "Outcome"].map((one) => h("th", { scope: "col" }, one)),
-      ["Stake", "Due", "Paid"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
-    h("tbody", {}, rows.map((row) => moneyRow(row, texts)))));
+      ["Stake", "Due", "Paid", "Difference"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
+    h("tbody", {}, dealerRow(result.dealer), balance.lines.map((/** @type {Answer} */ line) => moneyRow(line, spots.get(line.spot), texts))),
+    h("tfoot", {}, sumRow("All spots", money(balance.stake), balance, 1), sumRow("House", "", balance, -1)))),
+  h("p", { class: "quiet" }, sentences(balance.says))];
 }
 
-function moneyRow(/** @type {Due} */ row, /** @type {Clauses} */ texts) {
-  const off = row.paid === null || row.due === null ? 0 : row.paid - row.due;
-  const isWrong = off !== 0;
-  const why = row.clauses.map((id) => `${id}: ${texts[id] ?? ""}`).join("\n");
-  return h("tr", { class: isWrong ? "wrong" : "" },
-    h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.isOneOfSeveral ? ` · hand ${row.hand + 1}` : ""}`),
-    h("td", {}, cardRow(row.cards)),
-    h("td", { title: why }, spoken(row.outcome), why && h("span", { class: "unseen" }, ` (${why})`)),
-    h("td", { class: "num" }, money(row.stake)),
-    h("td", { class: `num ${tone(row.due)}` }, signed(row.due)),
-    h("td", { class: `num ${isWrong ? "bad strong" : ""}` }, row.paid === null ? "not seen" : signed(row.paid),
-      isWrong && h("span", { class: "why" }, `${signed(off)} off`)));
+const dealerRow = (/** @type {Answer} */ dealer) =>
+  h("tr", {}, h("th", { scope: "row" }, "Dealer"), h("td", {}, handCards(dealer)), h("td", {}, capitalised(dealerText(dealer))), h("td", { colspan: 4 }));
+
+function moneyRow(/** @type {Answer} */ line, /** @type {Answer} */ spot, /** @type {Clauses} */ texts) {
+  const hand = line.kind === "main" ? spot?.hands.find((/** @type {Answer} */ one) => one.hand === line.hand) : null;
+  const why = (hand?.clauses ?? []).map((/** @type {string} */ id) => `${id}: ${texts[id] ?? ""}`).join("\n");
+  const outcome = hand?.outcome ?? (line.kind === "main" ? "no wager" : line.kind);
+  const name = line.kind === "main" ? `${line.spot}${line.hand || spot?.hands.length > 1 ? ` · hand ${line.hand + 1}` : ""}` : `${line.spot} ${line.kind}`;
+  return h("tr", { class: line.difference ? "wrong" : "" },
+    h("th", { scope: "row" }, name), h("td", {}, hand && handCards(hand)),
+    h("td", { title: why }, spoken(outcome), why && h("span", { class: "unseen" }, ` (${why})`)),
+    h("td", { class: "num" }, money(line.stake)), amounts(line, 1));
+}
+
+const sumRow = (/** @type {string} */ name, /** @type {string} */ stake, /** @type {Answer} */ balance, /** @type {number} */ sign) =>
+  h("tr", {}, h("th", { scope: "row", colspan: 3 }, name), h("td", { class: "num" }, stake), amounts(balance, sign));
+
+/** Due, paid and their difference, of a wager or a sum; the house's have the other sign. */
+function amounts(/** @type {Answer} */ { due, paid, difference }, /** @type {number} */ sign) {
+  const of = (/** @type {number | null} */ amount) => (amount === null ? null : sign * amount || 0);
+  return [
+    h("td", { class: `num ${tone(of(due))}` }, signed(of(due))),
+    h("td", { class: "num" }, paid === null ? "not seen" : signed(of(paid))),
+    h("td", { class: `num ${difference ? "bad strong" : "quiet"}` }, difference === null ? "" : signed(of(difference))),
+  ];
 }

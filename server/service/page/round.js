@@ -6,7 +6,7 @@ import { drawFelt } from "./felt.js";
 import { evidence } from "./evidence.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { BADGES, statusLabel } from "./rounds.js";
-import { dues, phaseAt, standing, tableOf } from "./table_state.js";
+import { phaseAt, standing, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
 import { clauses, item, mistake, moneyTable, readCitations, reports } from "./findings.js";
 import { amountsOf, day, fine, kind, offset, sentenceOf, signed, span, tone } from "./words.js";
@@ -179,7 +179,6 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
   const felt = h("div", { class: "felt-place" });
   const now = h("p", { class: "num now-at" });
   const list = eventList(events, player);
-  const whole = tableOf(events);
   const pictures = h("section", { class: "panel", hidden: true, "aria-label": "Evidence pictures" });
   put(main,
     heading(row, session, may),
@@ -187,7 +186,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
     h("div", { class: "columns" },
       h("section", { class: "panel", "aria-label": "Findings" }, h("h2", {}, "Findings"), findings(row, clauseTexts, at, player)),
-      h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(dues(whole), clauseTexts), ledger(events))),
+      h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(row, clauseTexts), ledger(events))),
     pictures,
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
   return {
@@ -195,7 +194,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
     show(/** @type {number} */ moment) {
       const state = tableOf(events.filter((/** @type {TableEvent} */ event) => event.at <= moment));
       const phase = phaseAt(phases, state.seq);
-      put(felt, drawFelt(state, phase, footage.layout));
+      put(felt, drawFelt(state, phase, footage.layout, row.result));
       picture?.show(state);
       if (picture) picture.caption.textContent = pictureName(camera, player);
       line.show(moment);

@@ -1,11 +1,11 @@
 // Descriptions of mistakes, with amounts in the format of the house. The journal keeps
 // them in one plain form; the service sends the patterns of their sentences.
 
-import { money, withPips } from "./words.js";
+import { capitalised, money, withPips } from "./words.js";
 
 const AMOUNT = /-?\d{1,3}(?:,\d{3})*\.\d\d/g;
 /** @type {Record<string, string>} */
-const PLACES = { "{amount}": `(${AMOUNT.source})`, "{number}": "(\\d+)" };
+const PLACES = { "{amount}": `(${AMOUNT.source})`, "{number}": "(\\d+)", "{wager}": "((?:the \\w+ of )?spot \\d+(?:, hand \\d+)?)" };
 /** @type {{ parts: string[], shape: RegExp }[]} */
 let shapes = [];
 
@@ -14,7 +14,7 @@ const escaped = (/** @type {string} */ text) => text.replace(/[.*+?^${}()|[\]\\]
 /** Take in the patterns from the service. */
 export function readSentences(/** @type {string[]} */ sentences) {
   shapes = sentences.map((one) => {
-    const parts = one.split(/(\{amount\}|\{number\})/);
+    const parts = one.split(/(\{amount\}|\{number\}|\{wager\})/);
     return { parts, shape: new RegExp(`^${parts.map((part) => PLACES[part] ?? escaped(part)).join("")}$`) };
   });
 }
@@ -27,6 +27,9 @@ export function sentence(/** @type {string} */ detail) {
   }
   return withPips(detail);
 }
+
+/** Write what a round or a mistake of it came to, in one sentence; nothing for nothing. */
+export const sentences = (/** @type {string[]} */ says) => (says.length ? `${capitalised(says.map(sentence).join("; "))}.` : "");
 
 const written = (/** @type {string[]} */ parts, /** @type {string[]} */ values) => parts.map((part) => {
   if (!(part in PLACES)) return part;

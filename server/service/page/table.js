@@ -7,14 +7,15 @@ import { faultText, wayOut } from "./faults.js";
 import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
-import { after, dues, newTable, standing, tableOf } from "./table_state.js";
+import { after, newTable, standing, tableOf } from "./table_state.js";
 import { amountsOf, clock, deviceName, kind, moment, momentAndAge, sentenceOf, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable, reports } from "./findings.js";
 
 const TICKER = 60;
 const EVERY_MS = 20_000;
 const SOON_MS = 300;
-const OF_DEVICES = new Set(["reader_fault", "camera_fault", "camera_recovered", "device_returned"]);
+/** After these the service is asked again: for the devices, for the round's balance. */
+const TELLING = new Set(["reader_fault", "camera_fault", "camera_recovered", "device_returned", "round_settled", "review_raised"]);
 const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fault"]);
 
 export async function showTable(/** @type {PageContext} */ { main, rest: [name], may, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
@@ -31,6 +32,7 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   page.state = tableOf(events);
   page.ticker = events.filter(isTickerEvent).slice(-TICKER).reverse();
   page.footage = footage;
+  page.row = await settledRow(session, page.state);
   const last = events.at(-1)?.seq ?? found.now.last_seq;
   const places = frame(main, page, footage);
   const draw = painting(() => drawAll(places, page, clauseTexts));
@@ -39,6 +41,7 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   const lookAgain = async () => {
     soon = undefined;
     page.found = (await maybe(paths.table(name)).catch(() => null)) ?? page.found;
+    page.row = await settledRow(session, page.state);
     if (page.found.now.last_seq >= page.state.seq) page.phase = page.found.now.phase;
     if (page.found.now.session !== session) dispatchEvent(new HashChangeEvent("hashchange"));
     else draw();
@@ -47,7 +50,7 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
     page.state = after(page.state, event);
     page.phase = phase ?? page.phase;
     if (isTickerEvent(event)) page.ticker = [event, ...page.ticker].slice(0, TICKER);
-    if (OF_DEVICES.has(event.type)) soon ??= setTimeout(lookAgain, SOON_MS);
+    if (TELLING.has(event.type)) soon ??= setTimeout(lookAgain, SOON_MS);
     draw();
   }, (stream) => { page.stream = stream; draw(); });
   const timer = setInterval(lookAgain, EVERY_MS);
@@ -55,6 +58,10 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   onLeave(signal, () => { end(); page.picture?.end(); clearInterval(timer); clearTimeout(soon); });
   draw();
 }
+
+/** The round in play as the service has it, once it is settled. */
+const settledRow = async (/** @type {string} */ session, /** @type {Table} */ { round, settled }) =>
+  (settled && round !== null ? maybe(paths.round(session, round)).catch(() => null) : null);
 
 const isTickerEvent = (/** @type {TableEvent} */ event) => FACTS.has(kind(event));
 
@@ -88,7 +95,7 @@ function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {A
   page.picture?.show(state);
   put(places.found, findingsOf(state, clauseTexts, page.found.now.session));
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
-    state.settled ? moneyTable(dues(state), clauseTexts) : h("p", { class: "quiet" }, "Shown when the round settles."));
+    state.settled && page.row ? moneyTable(page.row, clauseTexts) : h("p", { class: "quiet" }, "Shown when the round settles."));
   put(places.health, h("h2", {}, "Devices"), health(asOf(page)));
   put(places.ticker, page.ticker.map((/** @type {TableEvent} */ event) => h("li", { class: kind(event) },
     h("time", { class: "num" }, clock(event.at)), h("span", {}, sentenceOf(event)))));

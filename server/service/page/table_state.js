@@ -1,8 +1,8 @@
 // The felt according to the facts. Pure: the same events give the same table, live or replayed.
 //
 // A table is { round, decks, lastRound, seats, spots, dealer, tracks, settled, reviews,
-// seq, at }. A spot is { wager, insurance, side, hands, paid, acted }; a hand is
-// { stake, doubled, cards, acted }; a card is { card, face, across, seq }. `card` is null where it
+// seq, at }. A spot is { wager, insurance, side, hands, acted }; a hand is
+// { stake, added, cards, acted }; a card is { card, face, across, seq }. `card` is null where it
 // was not shown. Tracks are what cameras follow: { x, y, angle, face, card, source }.
 
 /** A table of which nothing is known. */
@@ -28,10 +28,10 @@ function taken(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   return table;
 }
 
-const newHand = () => ({ stake: 0, doubled: false, cards: [], acted: null });
+const newHand = () => ({ stake: 0, added: 0, cards: [], acted: null });
 
 function spotOf(/** @type {Table} */ table, /** @type {string | number} */ number) {
-  table.spots[number] ??= { wager: 0, insurance: 0, side: 0, hands: [newHand()], paid: {} };
+  table.spots[number] ??= { wager: 0, insurance: 0, side: 0, hands: [newHand()] };
   return table.spots[number];
 }
 
@@ -66,12 +66,12 @@ function wager(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const hand = handOf(table, event.spot, event.hand);
   hand.stake += amount;
   if (event.kind === "main") spot.wager += amount;
-  if (event.kind === "double") hand.doubled = hand.stake > 0 && sign > 0;
+  if (event.kind === "double") hand.added += amount;
 }
 
 function deal(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const cards = cardsAt(table, event.to, event.hand ?? 0);
-  const isDoubled = event.to !== "dealer" && handOf(table, event.to, event.hand).doubled;
+  const isDoubled = event.to !== "dealer" && handOf(table, event.to, event.hand).added > 0;
   cards.push({
     card: event.card ?? null, face: event.face ?? "up", seq: event.seq,
     across: isDoubled && cards.length === 2,
@@ -104,12 +104,6 @@ function act(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   target.cards.push(/** @type {CardOnFelt} */ (hand.cards.pop()));
 }
 
-function pay(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
-  const { paid } = spotOf(table, event.spot);
-  const key = event.kind === "insurance" ? "insurance" : event.hand ?? 0;
-  paid[key] = (paid[key] ?? 0) + event.amount;
-}
-
 function sight(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const key = `${event.source}/${event.track}`;
   const before = table.tracks[key];
@@ -133,7 +127,6 @@ const ACTS = {
   card_exposed: expose,
   hole_card_checked: (table, event) => { table.dealer.peeked = event.blackjack; },
   player_acted: act,
-  payment_made: pay,
   round_closed: (table, event) => { table.closedAt = event.at; },
   round_settled: (table, event) => { if (event.result.round === table.round) table.settled = event.result; },
   review_raised: (table, event) => { if (event.round === table.round) table.reviews.push(event.review); },
@@ -156,6 +149,23 @@ export function points(/** @type {CardOnFelt[]} */ cards) {
   return { total: soft ? low + 10 : low, soft };
 }
 
+/**
+ * The cards of a hand as its verdict counts them: { cards, counted, burned }, those burned last.
+ * Once settled the verdict says what the hand is: people may have decided on a card since it was dealt.
+ */
+export function judged(/** @type {CardOnFelt[]} */ lying, /** @type {Answer} */ verdict, /** @type {boolean} */ isSettled) {
+  if (!verdict) return { cards: lying, counted: lying, burned: [] };
+  const whole = [...verdict.cards, ...verdict.burned];
+  const isOther = lying.length !== whole.length || lying.some((one, at) => one.face === "up" && one.card !== whole[at]);
+  const isTold = isSettled && isOther && verdict.cards.some((/** @type {Card} */ card) => card !== null);
+  const cards = isTold ? whole.map((card) => ({ card, face: "up", across: false })) : lying;
+  const counts = verdict.cards.length;
+  return {
+    cards: cards.map((one, at) => ({ ...one, isBurned: at >= counts })), counted: cards.slice(0, counts),
+    burned: verdict.burned.slice(0, Math.max(0, cards.length - counts)),
+  };
+}
+
 /** @type {Record<string, string>} */
 const PHASES = {
   waiting: "No wagers yet", wagers: "Wagers open", deal: "In play: the deal", players: "In play: the players",
@@ -173,27 +183,3 @@ export function standing(/** @type {Table} */ table, /** @type {string} */ phase
 export const phaseAt = (/** @type {{ seq: number, phase: string }[]} */ begun, /** @type {number} */ seq) => begun.findLast((one) => one.seq <= seq)?.phase ?? "waiting";
 
 const isFinal = (/** @type {Table} */ table) => table.settled?.status === "final";
-
-/**
- * What is due and what was paid, a row a wager: { spot, hand, isOneOfSeveral, what, stake, due, paid, outcome,
- * clauses }. `paid` is null where no payment was seen.
- */
-export function dues(/** @type {Table} */ table) {
-  const rows = [];
-  for (const spot of table.settled?.spots ?? []) {
-    const paid = table.spots[spot.spot]?.paid ?? {};
-    for (const hand of spot.hands) {
-      rows.push({
-        spot: spot.spot, hand: hand.hand, isOneOfSeveral: spot.hands.length > 1, what: "main", stake: hand.stake, due: hand.net,
-        paid: paid[hand.hand] ?? null, outcome: hand.outcome, clauses: hand.clauses, cards: hand.cards,
-      });
-    }
-    if (spot.insurance) {
-      rows.push({
-        spot: spot.spot, hand: 0, what: "insurance", stake: spot.insurance.stake, due: spot.insurance.net,
-        paid: paid.insurance ?? null, outcome: "insurance", clauses: [], cards: [],
-      });
-    }
-  }
-  return rows;
-}

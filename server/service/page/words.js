@@ -48,6 +48,15 @@ export const cardText = (/** @type {Card} */ card) => (card === null ? "?" : ran
 /** Write the cards that a sentence of the journal names, `2H`, as everywhere else: `2♥`. */
 export const withPips = (/** @type {string} */ text) => text.replace(/\b[2-9TJQKA][SHDC]\b/g, cardText);
 
+/** Write the cards that a hand could not take; nothing for none. */
+export const burnedText = (/** @type {Card[]} */ burned) => (burned.length ? `${burned.map(cardText).join(" ")} burned, not counted` : "");
+
+/** Write the total of the dealer's counted cards and how the hand ended: `soft 17 stand`. */
+export function dealerText(/** @type {Answer} */ { total, soft, outcome }) {
+  const ended = outcome.replaceAll("_", " ");
+  return total === null || outcome === "blackjack" ? ended : `${soft && total < 21 ? "soft " : ""}${total} ${ended}`;
+}
+
 export function cardName(/** @type {Card} */ card) {
   if (card === null) return "a card not shown";
   const name = RANK_NAMES[card[0]] ?? card[0];

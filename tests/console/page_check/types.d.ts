@@ -23,12 +23,15 @@ interface CardOnFelt {
   card: Card;
   face: string;
   across: boolean;
+  /** Drawn in error, and not counted. */
+  isBurned?: boolean;
   seq?: number;
 }
 
 interface Hand {
   stake: number;
-  doubled: boolean;
+  /** The chips of a double, part of the stake. */
+  added: number;
   cards: CardOnFelt[];
   acted: string | null;
 }
@@ -38,7 +41,6 @@ interface Spot {
   insurance: number;
   side: number;
   hands: Hand[];
-  paid: Record<string, number>;
 }
 
 /** What a camera follows; `x` and `y` in millimetres on the felt. */
@@ -69,20 +71,6 @@ interface Table {
   openedAt: number | null;
   seq: number;
   at: number | null;
-}
-
-/** What is due and paid of one wager. */
-interface Due {
-  spot: number;
-  hand: number;
-  isOneOfSeveral?: boolean;
-  what: string;
-  stake: number;
-  due: number | null;
-  paid: number | null;
-  outcome: string;
-  clauses: string[];
-  cards: Card[];
 }
 
 /** A layout of the felt, as a table's file has it. */
