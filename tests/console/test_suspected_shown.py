@@ -11,6 +11,8 @@ from tests.console.looking import Screen, screen
 from tests.server.doubted import let_stand, play_without_shoe
 from tests.server.service.house import House, house
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Was spot 1 paid 10.00 where 15.00 were due?"
 
 

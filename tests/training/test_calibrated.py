@@ -13,6 +13,8 @@ from vision.patches import RANK_OF, SUIT_OF, log_softmax
 from vision.training.manifests import MOST_WRONG, calibrated, threshold
 from vision.training.scores import Read, Votes, calibration_error, calibration_noise
 
+pytestmark = pytest.mark.slow
+
 CARDS = 1500
 
 

@@ -28,6 +28,8 @@ from vision.training.scenes import render
 from vision.training.signs import suit_mask
 from vision.training.style import Style
 
+pytestmark = pytest.mark.slow
+
 STYLE = Style(font=Path("of no use"))
 
 

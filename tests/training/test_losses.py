@@ -12,6 +12,8 @@ import torch
 from vision.training.loop import Recipe, face_lesson, reader_lesson
 from vision.training.losses import halved
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("capability", "half"), [("AVX512", True), ("AVX2", False), ("DEFAULT", False)]

@@ -20,6 +20,8 @@ from vision.training.onward import take_up
 from vision.training.photographed import CREDITS
 from vision.training.samples import CELL_PX, Sample
 
+pytestmark = pytest.mark.slow
+
 SHIPPED = Path("models/networks")
 SIZE = 64
 

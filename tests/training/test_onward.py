@@ -20,6 +20,8 @@ from vision.training.export import TileFinder, export_face
 from vision.training.networks import Classifier, Detector, FaceReader
 from vision.training.onward import blend, exported, take_up
 
+pytestmark = pytest.mark.slow
+
 SHIPPED = Path("models/networks")
 KINDS = pytest.mark.parametrize(
     ("name", "make", "sides"), [("face", FaceReader, (104, 76)), ("reader", Classifier, (64, 40))]

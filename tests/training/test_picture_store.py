@@ -23,6 +23,8 @@ from vision.training.picture_store import (
 )
 from vision.training.samples import NOT_AN_INDEX
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PictureStore, Pieces]]:

@@ -13,6 +13,8 @@ from vision.training.loop import turned_again
 from vision.training.samples import Sample, Targets, quarter_turned
 from vision.training.scenes import Lain, _on_it
 
+pytestmark = pytest.mark.slow
+
 CELLS = 32
 
 

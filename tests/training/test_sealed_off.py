@@ -9,6 +9,8 @@ pytest.importorskip("ultralytics", reason="the training extra is not installed")
 
 from tests.server.sealed_off import needs_a_sealed_network, sealed
 
+pytestmark = pytest.mark.slow
+
 
 @needs_a_sealed_network()
 def test_training_loads_in_silence(tmp_path: Path) -> None:

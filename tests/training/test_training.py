@@ -14,6 +14,8 @@ pytest.importorskip("ultralytics", reason="the training extra is not installed")
 from models.errors import OperatorError
 from vision.training import decks
 
+pytestmark = pytest.mark.slow
+
 # `python -m vision.training` with a few of the real decks: rasterising all takes 80 s.
 FEW_DECKS = """
 from vision.training import decks

@@ -55,6 +55,7 @@ def own(tmp_path: Path, kept: Kept) -> Iterator[House]:
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("decision", "after"),
     [
