@@ -11,7 +11,7 @@ from server.house.wording import counted
 FAULT_WORDS: Final = {
     "link_lost": "no signal",
     "restarts_spent": "lost too often; next try later",
-    "overloaded": "overload: pictures are left out",
+    "overloaded": "overload, pictures are left out",
     "left_out": "pictures left out",
     "damaged": "damaged packets",
     "unwatched": "not watched",

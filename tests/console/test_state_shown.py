@@ -157,7 +157,8 @@ def test_a_machine_that_leaves_pictures_out_is_at_fault_until_it_keeps_up(
         screen(browser, own) as officer,
     ):
         live = table(dealing, "BJ-21")
-        for one in shifted(heard("plain"), now_ns)[:20]:
+        observed = shifted(heard("plain"), now_ns)
+        for one in observed[:20]:
             live.observe((one.observation,), one.now_ns)
         own.staff()
         officer.sign_in("surveillance")
@@ -166,11 +167,11 @@ def test_a_machine_that_leaves_pictures_out_is_at_fault_until_it_keeps_up(
         dealing.append_all(
             [camera_fault(now_ns, "overloaded"), camera_fault(now_ns, "left_out", 26)]
         )
-        expect(tile).to_contain_text("overload: pictures are left out")
+        expect(tile).to_contain_text("overload, pictures are left out")
         officer.shows("1 table with a device at fault.")
         officer.go("table/BJ-21")
         devices = officer.page.get_by_role("region", name="Devices")
-        expect(devices).to_contain_text("overload: pictures are left out since")
+        expect(devices).to_contain_text("overload, pictures are left out since")
         expect(devices).to_contain_text(OVERLOAD_WAY_OUT)
         expect(devices).to_contain_text("26 pictures left out")
         expect(devices).not_to_contain_text("no fault")
@@ -190,6 +191,15 @@ def test_a_machine_that_leaves_pictures_out_is_at_fault_until_it_keeps_up(
         expect(devices).to_contain_text("no fault")
         expect(devices).to_contain_text("1 overload")
         expect(devices).not_to_contain_text(OVERLOAD_WAY_OUT)
+        for one in observed[20:]:
+            live.observe((one.observation,), one.now_ns)
+        live.finish()
+        for number, is_said in ((1, True), (2, False)):
+            officer.go(f"round/bj-21/{number}")
+            findings = officer.page.get_by_role("region", name="Findings")
+            expect(findings).to_contain_text("No mistake in this round.")
+            said = findings.get_by_text("26 pictures left out while this round was dealt")
+            expect(said).to_have_count(int(is_said))
 
 
 def test_the_console_has_the_words_of_the_commands_for_every_fault(officer: Screen) -> None:

@@ -4,7 +4,7 @@
 const FAULTS = {
   link_lost: ["no signal", "loss of signal", "losses of signal"],
   restarts_spent: ["lost too often; next try later", "pause after too many losses", "pauses after too many losses"],
-  overloaded: ["overload: pictures are left out", "overload"],
+  overloaded: ["overload, pictures are left out", "overload"],
   left_out: ["pictures left out", "picture left out", "pictures left out"],
   damaged: ["damaged packets", "damaged packet"],
   unwatched: ["not watched", "time unwatched", "times unwatched"],

@@ -9,7 +9,7 @@ import { BADGES, statusLabel } from "./rounds.js";
 import { phaseAt, standing, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
 import { clauses, item, mistake, moneyTable, readCitations, reports } from "./findings.js";
-import { amountsOf, day, fine, kind, offset, sentenceOf, signed, span, tone } from "./words.js";
+import { amountsOf, counted, day, fine, kind, offset, sentenceOf, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
 const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
@@ -185,7 +185,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
     h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
     h("div", { class: "columns" },
-      h("section", { class: "panel", "aria-label": "Findings" }, h("h2", {}, "Findings"), findings(row, clauseTexts, at, player)),
+      h("section", { class: "panel", "aria-label": "Findings" }, h("h2", {}, "Findings"), findings(row, clauseTexts, at, player), unread(row, events)),
       h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(row, clauseTexts), ledger(events))),
     pictures,
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
@@ -272,6 +272,13 @@ async function seeIt(/** @type {Player} */ player, /** @type {Answer} */ row, /*
   scrollTo({ top: 0 });
   const at = await seenAt(row.session, seq);
   if (at !== null) player.go(at);
+}
+
+/** Say how many pictures of the round were left out: a question may come of it. */
+function unread(/** @type {Answer} */ row, /** @type {TableEvent[]} */ events) {
+  const own = events.filter((event) => event.seq >= row.seq && event.type === "camera_fault" && event.kind === "left_out");
+  const number = own.reduce((sum, { count = 1 }) => sum + count, 0);
+  return number > 0 && h("p", { class: "doubt" }, `${counted(number, "picture")} left out while this round was dealt: the table's machine could not keep up.`);
 }
 
 function ledger(/** @type {TableEvent[]} */ events) {

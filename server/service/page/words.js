@@ -1,7 +1,7 @@
 // How amounts, times, cards and codes are written. Amounts are minor units of the table's currency,
 // times nanoseconds (UTC), written in the house's zone and locale.
 
-import { faultText } from "./faults.js";
+import { faultText, plain } from "./faults.js";
 import { amountOf, clockOf, countOf, currencyOf, dayOf, isForeign, offsetOf } from "./house.js";
 
 /** @type {Record<string, string>} */
@@ -53,7 +53,7 @@ export const burnedText = (/** @type {Card[]} */ burned) => (burned.length ? `${
 
 /** Write the total of the dealer's counted cards and how the hand ended: `soft 17 stand`. */
 export function dealerText(/** @type {Answer} */ { total, soft, outcome }) {
-  const ended = outcome.replaceAll("_", " ");
+  const ended = plain(outcome);
   return total === null || outcome === "blackjack" ? ended : `${soft && total < 21 ? "soft " : ""}${total} ${ended}`;
 }
 
@@ -67,7 +67,7 @@ export function cardName(/** @type {Card} */ card) {
 export const capitalised = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1);
 
 /** Write a code of the journal as words: `dealer_hit_hard_17`. */
-export const spoken = (/** @type {string} */ code) => capitalised(code.replaceAll("_", " "));
+export const spoken = (/** @type {string} */ code) => capitalised(plain(code));
 
 const date = (/** @type {number} */ at) => new Date(at / 1e6);
 
@@ -134,8 +134,8 @@ const SENTENCES = {
   card_dealt: (e) => `${e.face === "down" ? "Face down" : cardText(e.card ?? null)} to ${place(e.to, e.hand)}`,
   card_exposed: (e) => `${place(e.to, e.hand)} shows ${cardText(e.card)}`,
   hole_card_checked: (e) => `Dealer peeks: ${e.blackjack ? "blackjack" : "no blackjack"}`,
-  player_acted: (e) => `${place(e.spot, e.hand)}: ${e.action.replace("_", " ")}${e.manner ? ` (${e.manner})` : ""}`,
-  cards_touched: (e) => `${place(e.spot)} touches cards with ${e.manner.replace("_", " ")}`,
+  player_acted: (e) => `${place(e.spot, e.hand)}: ${plain(e.action)}${e.manner ? ` (${e.manner})` : ""}`,
+  cards_touched: (e) => `${place(e.spot)} touches cards with ${plain(e.manner)}`,
   payment_made: (e) => `${place(e.spot, e.hand)} ${e.amount < 0 ? "pays" : "is paid"} ${money(Math.abs(e.amount))}${e.kind === "insurance" ? " (insurance)" : ""}`,
   tray_counted: (e) => `Tray counted: ${money(e.amount)}`,
   round_closed: () => "Cards taken up",
