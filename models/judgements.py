@@ -11,8 +11,9 @@ from models.money import Cents
 
 DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
 HandOutcome: TypeAlias = Literal[
-    "win", "lose", "push", "blackjack", "bust", "surrender", "pending", "unknown"
+    "win", "lose", "push", "blackjack", "bust", "surrender", "void", "pending", "unknown"
 ]
+"""``void``: the floor called the round off, and its wagers went back."""
 Status: TypeAlias = Literal["final", "pending", "review"]
 
 
@@ -79,6 +80,11 @@ class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
     net: Cents | None
     hands: tuple[HandResult, ...]
     insurance: InsuranceResult | None
+
+    @property
+    def is_void(self) -> bool:
+        """Whether every wager on it went back: nothing of it counts as staked."""
+        return all(hand.outcome == "void" for hand in self.hands)
 
 
 class DealerResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """Files in, values out: settle facts, replay a session, read a journal."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace as with_fields
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeAlias
@@ -10,7 +9,7 @@ from models.errors import OperatorError
 from models.judgements import AnyEvent
 from models.rulebook import Rulebook
 from server.archive.archives import feeds, sources
-from server.archive.settling import Settled, checked, settled_rounds
+from server.archive.settling import Settled, checked
 from server.house.rulebooks import rules_for
 from server.process.program import program_stated
 from server.process.stopwatch import Stopwatch
@@ -51,9 +50,7 @@ def _refuse_member(member: str, why: str) -> None:
 def _settled(name: str, rules: Rulebook) -> Iterator[Settled]:
     for source in sources([name]):
         for feed in feeds(source, passed_over=_refuse_member):
-            found = checked(feed)
-            for one in settled_rounds(found.events, rules):
-                yield with_fields(one, result=found.open_items.held(one.table, one.result))
+            yield from checked(feed).rounds(rules)
 
 
 def replay(

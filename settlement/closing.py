@@ -79,7 +79,7 @@ def amend(state: State, last: Closed, noted: Noted) -> None:
 
 def _judge_payments(state: State, *, over: bool) -> None:
     out_of_order(state)
-    if state.round.wagered and state.round.payments:
+    if state.round.payments:
         compare(state, over=over)
 
 

@@ -18,7 +18,7 @@ RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
 SettledStatus: TypeAlias = Literal["final", "pending", "review"]
 DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
 HandOutcome: TypeAlias = Literal[
-    "win", "lose", "push", "blackjack", "bust", "surrender", "pending", "unknown"
+    "win", "lose", "push", "blackjack", "bust", "surrender", "void", "pending", "unknown"
 ]
 Decision: TypeAlias = Literal["chosen", "dealt", "burned", "stands", "unreadable", "void"]
 IncidentState: TypeAlias = Literal["open", "assigned", "closed"]

@@ -17,6 +17,8 @@ DECISION = str(ReviewResolved.__struct_config__.tag)
 def with_decisions(events: Iterable[AnyEvent]) -> Iterator[tuple[int, AnyEvent]]:
     """Yield the decided facts, the open items, and each round's last settlement.
 
+    Of the decisions it yields those that call a round off, which no fact says.
+
     Each comes with the number of its entry. A card inserted by a person has that of the entry
     before.
     """
@@ -27,7 +29,9 @@ def with_decisions(events: Iterable[AnyEvent]) -> Iterator[tuple[int, AnyEvent]]
     standing = decided(facts, raised, decisions)
     own = frozenset(fact.seq for fact in facts)
     still_open = _still_open(raised, standing.items)
+    void = [one for one in decisions if one.decision == "void" and one.round in standing.void]
     placed = [*_placed(standing.facts, own), *still_open, *_settlements(known)]
+    placed += [_Placed(one.seq or 0, one) for one in void]
     for one in sorted(placed, key=lambda one: one.at):
         yield one.at, one.event
 

@@ -4,7 +4,7 @@ A history is a folder with one folder for each day, ``2026-03-01``::
 
     manifest.json        the day's journals with their last hashes, and the SHA-256 of each file
     facts.parquet        every fact; ``event`` holds its JSON without its number, time and evidence
-    judgements.parquet   review items and settlements, as the journal holds them
+    judgements.parquet   review items, settlements, and decisions that call a round off
     rounds.parquet  hands.parquet  violations.parquet  payments.parquet
 
 A journal belongs whole to the day on which it began. Rows are sorted by table, journal and entry.
@@ -33,7 +33,7 @@ from msgspec.structs import replace
 
 from models.errors import InputRefused, OperatorError
 from models.events import AnyFact, CardDealt
-from models.judgements import AnyEvent, ReviewRaised
+from models.judgements import AnyEvent, RoundSettled
 from server.archive.parquet import AT, CODE, SETTLED
 from server.process.arrow import pa, pc, pq
 from settlement.facts import ReadFact, read_once
@@ -231,15 +231,13 @@ class PartReader:
         """The part's name for messages and results."""
         return self.part.name
 
-    def items(self) -> Iterator[ReviewRaised]:
-        """Yield its open review items."""
-        tag = ReviewRaised.__struct_config__.tag
+    def items(self) -> Iterator[AnyEvent]:
+        """Yield its open review items, and the decisions that call a round off."""
+        tag = RoundSettled.__struct_config__.tag
         for group in self.part.judgement_groups:
             columns = self._judgements.read_row_group(group, ["type", "event"])
-            for text in columns.filter(pc.equal(columns["type"], tag))["event"].to_pylist():
-                event = _EVENT.decode(text)
-                assert isinstance(event, ReviewRaised)
-                yield event
+            texts = columns.filter(pc.not_equal(columns["type"], tag))["event"].to_pylist()
+            yield from map(_EVENT.decode, texts)
 
     def lean(self) -> Iterator[tuple[int, ReadFact]]:
         """Yield its facts, read, without number, time and evidence: enough to settle them.
@@ -272,7 +270,7 @@ class PartReader:
         return entries, _Repeated(contents, _numbers(codes.indices, np.int32)), rows
 
     def read(self) -> Iterator[Numbered]:
-        """Yield its facts, review items and settlements, whole and in order."""
+        """Yield its facts, and what was judged and decided, whole and in order."""
         return merge(self._whole(), self.judged(), key=itemgetter(0))
 
     def _whole(self) -> Iterator[Numbered]:
@@ -286,7 +284,7 @@ class PartReader:
                 yield entry, fact
 
     def judged(self) -> Iterator[Numbered]:
-        """Yield its review items and settlements in order."""
+        """Yield its review items, settlements and decisions in order."""
         for group in self.part.judgement_groups:
             columns = self._judgements.read_row_group(group, ["entry", "event"]).to_pydict()
             for entry, text in zip(columns["entry"], columns["event"], strict=True):

@@ -10,7 +10,15 @@ from typing import Any, Final
 import msgspec
 
 from models.errors import OperatorError, TechnicianError
-from models.events import AnyFact, CardBoxed, CardBurned, CardDealt, CardExposed, PaymentMade
+from models.events import (
+    AnyFact,
+    CardBoxed,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    PaymentMade,
+    ReviewResolved,
+)
 from models.house import House
 from models.judgements import ReviewRaised, RoundSettled
 from server.archive.archives import Source, feeds
@@ -144,7 +152,7 @@ class _Gathered:
         for entry, event in events:
             if type(event) in FACT_TYPES:
                 self.facts.append((entry, event))  # type: ignore[arg-type]  # one of FACTS
-            elif isinstance(event, ReviewRaised | RoundSettled):
+            elif isinstance(event, ReviewRaised | ReviewResolved | RoundSettled):
                 self.judged.append((entry, event))
             if isinstance(event, RoundSettled):
                 self.settled[event.result.round] = event
@@ -232,7 +240,7 @@ def _card(fact: AnyFact) -> str | None:
 def _judgement_rows(key: Row, judged: Iterable[Numbered]) -> Iterator[Row]:
     for entry, event in judged:
         number = event.result.round if isinstance(event, RoundSettled) else None
-        number = event.round if isinstance(event, ReviewRaised) else number
+        number = event.round if isinstance(event, ReviewRaised | ReviewResolved) else number
         text = msgspec.json.encode(event).decode()
         yield (*key, number, entry, event.at, event.at, event.__struct_config__.tag, text)
 

@@ -12,7 +12,7 @@ from models.judgements import AnyEvent, RoundResult, RoundSettled, Violation
 from models.money import Cents
 from models.rulebook import Rulebook
 from server.archive.open_items import OpenItems
-from server.archive.settling import FACTS, Settled, TableEngine
+from server.archive.settling import FACTS, Checked, Settled, TableEngine
 from server.house.rules_in_force import RulesName, name_in
 from settlement.balance import Account
 from settlement.facts import ReadFact
@@ -63,7 +63,7 @@ class Resettled:
         return any(one is not None and one.status == "review" for one in (self.then, self._result))
 
     def held(self, items: OpenItems) -> "Resettled":
-        """Return it under review, then and now, where a person must still decide an item."""
+        """Return it as people left it, then and now: called off, or under review."""
         then = self.then and items.held(self.table, self.then)
         now = self._result and items.held(self.table, self._result)
         if now is not None and then is not None and then.status == "review":
@@ -168,16 +168,25 @@ def _place(found: Violation) -> tuple[str, int, int | None, int | None]:
     return found.code, found.seq, found.spot, found.hand
 
 
-def resettled_rounds(
-    events: Iterable[tuple[int, AnyEvent]], rules: Rulebook, was: Rulebook | None
-) -> Iterator[Resettled]:
+def resettled(found: Checked, rules: Rulebook, was: Rulebook | None) -> Iterator[Resettled]:
     """Settle every round again, and yield it beside its original settlement.
 
+    A round that the floor called off is worth nothing under any rules.
+
     Args:
-        events: facts, with the original settlements among them unless ``was`` is given.
+        found: facts, with the original settlements among them unless ``was`` is given.
         rules: the new rules.
         was: the original rules; ``None`` for the settlements in the record.
     """
+    part = found.part
+    rounds = _of_part(part, rules, was) if part is not None else _of(found.events, rules, was)
+    for one in rounds:
+        yield one.held(found.open_items)
+
+
+def _of(
+    events: Iterable[tuple[int, AnyEvent]], rules: Rulebook, was: Rulebook | None
+) -> Iterator[Resettled]:
     tables: dict[str | None, _Table] = {}
     for line, event in events:
         if type(event) not in FACTS and not isinstance(event, RoundSettled):
@@ -193,10 +202,8 @@ def resettled_rounds(
         yield from table.finish()
 
 
-def resettled_part(
-    part: "PartReader", rules: Rulebook, was: Rulebook | None
-) -> Iterator[Resettled]:
-    """Settle one table's part of an archived day again: otherwise as :func:`resettled_rounds`.
+def _of_part(part: "PartReader", rules: Rulebook, was: Rulebook | None) -> Iterator[Resettled]:
+    """Settle one table's part of an archived day again.
 
     Facts come without numbers, and only those with their time that say when a round was.
     """

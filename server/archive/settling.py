@@ -167,13 +167,14 @@ class Checked:
     settled_then: bool = False
     """Whether original settlements are among them."""
     open_items: OpenItems = field(default_factory=OpenItems)
-    """Items that a person still has to decide."""
+    """Items that a person still has to decide, and rounds that the floor called off."""
 
     def rounds(self, rules: Rulebook) -> Iterator[Settled]:
-        """Settle the facts: as :func:`settled_rounds`."""
-        if self.part is not None:
-            return _settled_part(self.part, rules)
-        return settled_rounds(self.events, rules)
+        """Settle the facts, as :func:`settled_rounds`, and return each round as people left it."""
+        part = self.part
+        rounds = settled_rounds(self.events, rules) if part is None else _settled_part(part, rules)
+        for one in rounds:
+            yield Settled(one.table, self.open_items.held(one.table, one.result), one.facts)
 
     def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
         """Note the findings in some of the events."""

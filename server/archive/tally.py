@@ -103,6 +103,9 @@ class Tally:
 
     def _add_spot(self, spot: SpotResult, *, in_review: bool) -> None:
         self.spots += 1
+        if spot.is_void:
+            self.hands += len(spot.hands)
+            return
         for hand in spot.hands:
             self._add_hand(hand, in_review=in_review)
         if spot.insurance is not None:

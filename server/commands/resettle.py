@@ -19,8 +19,7 @@ from server.archive.resettling import (
     Changes,
     Fate,
     Resettled,
-    resettled_part,
-    resettled_rounds,
+    resettled,
 )
 from server.archive.settling import checked
 from server.archive.worker_pool import AddRows, FileReport, work_through
@@ -75,13 +74,7 @@ class ResettleWork:
             raise _nothing_then(feed.name)
         show = self._shower(feed, text)
         add_rows = _rows_adder(feed.name, rows)
-        resettled = (
-            resettled_rounds(found.events, self.rules, self.was)
-            if found.part is None
-            else resettled_part(found.part, self.rules, self.was)
-        )
-        for found_again in resettled:
-            one = found_again.held(found.open_items)
+        for one in resettled(found, self.rules, self.was):
             totals.add(one)
             counted()
             if show is not None and one.changed:

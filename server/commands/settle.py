@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeAlias
 
@@ -58,9 +58,7 @@ class SettleWork:
         found = checked(feed, timed=rows is not None)
         show = self._shower(feed, text, found.tables)
         add_rows = _rows_adder(feed.name, rows)
-        for round_settled in found.rounds(self.rules):
-            held = found.open_items.held(round_settled.table, round_settled.result)
-            settled = replace(round_settled, result=held)
+        for settled in found.rounds(self.rules):
             totals.add(settled)
             counted()
             if show is not None and (self.show == "rounds" or not is_clean(settled.result)):

@@ -38,6 +38,7 @@ OUTCOME_STYLE = {
     "win": "green",
     "blackjack": "bold green",
     "push": "cyan",
+    "void": "cyan",
     "lose": "red",
     "bust": "red",
     "surrender": "magenta",

@@ -73,7 +73,8 @@ def _suspected(results: Sequence[RoundResult]) -> int:
 
 def _figures(story: SessionStory) -> str:
     results = [one.result for one in story.rounds]
-    staked = sum(h.stake for r in results for spot in r.spots for h in spot.hands)
+    spots = (spot for r in results for spot in r.spots if not spot.is_void)
+    staked = sum(hand.stake for spot in spots for hand in spot.hands)
     figures = [
         (
             story.formats.signed(settled_net(results)),

@@ -331,7 +331,8 @@ class SettlementBook:
         """
         result = versions[-1]
         was = self._settled.get(result.round)
-        if was is not None and all(bare(self._whole(one)) != bare(was) for one in versions):
+        recorded = was and bare(self._whole(was))
+        if was is not None and all(bare(self._whole(one)) != recorded for one in versions):
             raise OperatorError(
                 f"under these rules round {result.round} does not give the recorded settlement",
                 where=f"rulebook {result.rulebook}",

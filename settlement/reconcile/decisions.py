@@ -29,6 +29,7 @@ from settlement.reconcile.reviews import Item
 from settlement.reconcile.unread import exposures, never_known
 
 _ASKS_REASON = frozenset({"unreadable", "void"})
+_OF_PAYMENT = frozenset({"wrong_payout", "payment_missing"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +108,27 @@ def check_decision(
 
 
 def voided(result: RoundResult) -> RoundResult:
-    """Return a round that the floor called off: every wager goes back; its mistakes stand."""
+    """Return a round that the floor called off: every wager goes back.
+
+    Its mistakes stand, but those of payment: nothing is due any more.
+    """
     return replace(
         result,
         status="final",
         spots=tuple(map(_returned, result.spots)),
+        violations=tuple(one for one in result.violations if one.code not in _OF_PAYMENT),
         net=0,
     )
 
 
 def _returned(spot: SpotResult) -> SpotResult:
     insurance = spot.insurance and replace(spot.insurance, net=0, odd_cents=UNSET)
-    hands = tuple(map(_pushed, spot.hands))
+    hands = tuple(map(_voided, spot.hands))
     return replace(spot, net=0, hands=hands, insurance=insurance)
 
 
-def _pushed(hand: HandResult) -> HandResult:
-    clauses = ("push.returns",)
-    return replace(hand, outcome="push", net=0, clauses=clauses, possible=UNSET, odd_cents=UNSET)
+def _voided(hand: HandResult) -> HandResult:
+    return replace(hand, outcome="void", net=0, clauses=(), possible=UNSET, odd_cents=UNSET)
 
 
 # --- rounds and items ---------------------------------------------------------------------

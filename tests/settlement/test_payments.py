@@ -39,6 +39,42 @@ def test_a_wrong_payout_says_due_paid_and_difference() -> None:
     assert (violation.spot, violation.hand, violation.clause) == (1, 0, "payment.due")
 
 
+NO_WAGER = "{}1 TS; D 6C; 1 TD; D TC down; {}show D TC; D 5S; {}; close"
+
+
+@pytest.mark.parametrize(
+    ("laid", "insured", "paid"),
+    [
+        pytest.param("", "", "pay 1 500000", id="nothing"),
+        pytest.param("", "", "pay 1 -500000", id="nothing-and-taken"),
+        pytest.param("side 1 500; ", "", "pay 1 500000", id="side-alone"),
+        pytest.param("", "ins 1 500; ", "pay 1 500000", id="insurance-alone"),
+        pytest.param("", "", "payins 1 500000", id="insurance-not-laid"),
+        pytest.param("", "", "pay 1.3 500000", id="no-such-hand"),
+        pytest.param("", "", "pay 4 500000", id="no-such-spot"),
+        pytest.param("bet 1 1000; back 1 1000; ", "", "pay 1 500000", id="wager-taken-back"),
+    ],
+)
+def test_what_is_paid_without_a_wager_is_due_nothing(laid: str, insured: str, paid: str) -> None:
+    text = NO_WAGER.format(laid, insured, paid)
+    wrong = [one for one in one_round(text).violations if one.code == "wrong_payout"]
+    amount = "-5,000.00" if "-" in paid else "5,000.00"
+    (found_,) = wrong
+    assert found_.detail.removeprefix("insurance: ") == (
+        f"due 0.00, paid {amount}, difference {amount}"
+    )
+
+
+def test_nothing_paid_without_a_wager_is_no_mistake() -> None:
+    assert codes(NO_WAGER.format("", "", "pay 1 0")) == []
+    assert codes(NO_WAGER.format("", "", "close")) == []
+
+
+def test_a_late_payment_without_a_wager_is_found_too() -> None:
+    late = NO_WAGER.format("", "", "close; pay 1 700").removesuffix("; close")
+    assert codes(late) == ["wrong_payout"]
+
+
 def test_a_payment_in_parts_is_their_sum() -> None:
     assert found(SHOWN + "pay 3 -1000; pay 1 400; pay 1 600; close") == []
 

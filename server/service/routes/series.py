@@ -141,8 +141,9 @@ async def hold(request: Request, span: Asked) -> Response:
 
 
 def _staked(result: RoundResult) -> int:
-    hands = sum(hand.stake for spot in result.spots for hand in spot.hands)
-    return hands + sum(spot.insurance.stake for spot in result.spots if spot.insurance)
+    spots = [spot for spot in result.spots if not spot.is_void]
+    hands = sum(hand.stake for spot in spots for hand in spot.hands)
+    return hands + sum(spot.insurance.stake for spot in spots if spot.insurance)
 
 
 @router.get("/api/series/violations", **guarded(Right.SEE_ROUNDS, Series))

@@ -16,7 +16,8 @@ from models.judgements import AnyEvent, RoundSettled
 from server.archive.archives import feeds, sources
 from server.archive.days import day_of
 from server.archive.history import TABLES, Day, content_of, days_in
-from server.archive.resettling import Resettled, resettled_part, resettled_rounds
+from server.archive.resettling import Resettled, resettled
+from server.archive.settling import Checked
 from server.cli.app import run
 from server.process.exit_status import Exit
 from stream.journal import Journal
@@ -237,8 +238,10 @@ def test_a_day_settles_again_as_its_whole_events_do(history: Path, was: str | No
     for folder in days_in(history):
         with Day(folder).parts() as parts:
             for part in parts:
-                whole = [said(one) for one in resettled_rounds(part.read(), new, before)]
-                assert [said(one) for one in resettled_part(part, new, before)] == whole
+                events = Checked(part.read())
+                whole = [said(one) for one in resettled(events, new, before)]
+                lean = [said(one) for one in resettled(Checked(part=part), new, before)]
+                assert lean == whole
                 compared += len(whole)
     assert compared == 18
 

@@ -182,7 +182,7 @@ def test_a_round_the_floor_calls_off_gives_every_wager_back(journal: Journal) ->
     pipeline = play_blinded(journal)
     result = decide(pipeline, decision("void", reason="the shoe fell"))
     assert (result.status, result.net, result.reviews) == ("final", 0, ())
-    assert {hand.outcome for spot in result.spots for hand in spot.hands} == {"push"}
+    assert {hand.outcome for spot in result.spots for hand in spot.hands} == {"void"}
     assert all(hand.net == 0 for spot in result.spots for hand in spot.hands)
 
 

@@ -21,11 +21,18 @@ class Pays(Clumsy):
 
 @commits("wrong_payout")
 class PaysWrongly(Pays):
+    """A hand is paid another amount than it is due, or one that does not exist is paid."""
+
     def pay(self, spot: int, hand: int, kind: Literal["main", "insurance"], amount: int) -> None:
         if not self.pending or self.chance(0.6):
             super().pay(spot, hand, kind, amount)
             return
-        wrong = amount + (1 + self.below(2000)) * (1 if self.chance(0.5) else -1)
+        wrong = (1 + self.below(2000)) * (1 if self.chance(0.5) else -1)
+        if self.chance(0.2):
+            super().pay(spot, hand, kind, amount)
+            kind, hand = "main", len(self.hands[spot])
+        else:
+            wrong += amount
         self.tell(ev.PaymentMade(spot=spot, hand=hand, kind=kind, amount=wrong))
         self.tray -= wrong
         self.commit(self.now, spot, hand)
