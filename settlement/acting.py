@@ -4,9 +4,10 @@ from typing import Final
 
 from models.events import CardsTouched, HoleCardChecked
 from settlement.cards import in_turn
+from settlement.dealing import leave_deal
 from settlement.hands import named
 from settlement.houserules import HouseRules
-from settlement.play import finished, hand_of, up_points
+from settlement.play import finished, hand_of, in_deal, up_points
 from settlement.splits import double_begins, split
 from settlement.state import Hand, Noted, Spot, State
 from settlement.wagering import even_money
@@ -24,7 +25,8 @@ def acted(state: State, noted: Noted) -> None:
         return
     if noted.what == "hit" and hand.cards and not finished(hand, state.rules, asked=True):
         hand.due_seq = noted.seq
-    if not (noted.what == "surrender" and _before_the_look(state)):
+    too_soon = noted.what in ("surrender", "double") and in_deal(hand)
+    if not (too_soon or (noted.what == "surrender" and _before_the_look(state))):
         in_turn(state, noted.at, hand, noted)
         state.round.acted = True
     _decided(state, noted.at, hand, noted)
@@ -62,6 +64,8 @@ def _signal(state: State, noted: Noted) -> None:
 def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
     fault = _surrender_fault(hand, state.rules)
     hand.surrendered_seq = seq
+    if in_deal(hand):
+        leave_deal(state.round, spot)
     if fault is not None:
         code, should = fault
         detail = f"{named(hand.cards)} surrendered; {should}"
@@ -77,6 +81,8 @@ def _surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
         return "surrender_not_offered", "this game has no surrender"
     if hand.split and not rules.surrender_after_split:
         return "surrender_after_split", "split hands may not be surrendered"
+    if len(hand.cards) < 2:
+        return "surrender_not_offered", "it is offered on the first two cards"
     if len(hand.cards) != 2 or hand.stood or hand.doubled_seq or hand.due_seq:
         return "surrender_after_action", "it is the first decision on the first two cards"
     return None

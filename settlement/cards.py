@@ -62,7 +62,7 @@ def _taken(hand: Hand, noted: Noted) -> None:
     complete = len(hand.cards) >= 2
     hand.lay(noted)
     hand.double_card = complete and bool(hand.doubled_seq)
-    hand.due_seq = hand.doubled_seq if hand.split and not complete else 0
+    hand.due_seq = 0
 
 
 def _burned_with_double(hand: Hand, noted: Noted) -> None:

@@ -20,7 +20,7 @@ class Alive:
 
 
 class Fault:
-    """A draw that was not due: its index among the dealer's cards, the code, the total before."""
+    """The first draw that was not due: its index among the dealer's cards, the code, the detail."""
 
     def __init__(self, index: int, code: str, detail: str) -> None:
         self.index = index
@@ -34,7 +34,7 @@ class Played:
     Attributes:
         counted: the cards that count.
         burned: cards drawn in error.
-        faults: each draw that was not due.
+        fault: the draw that was not due, if any; what he draws after it is the same mistake.
         outcome: how the hand ended.
     """
 
@@ -43,7 +43,7 @@ class Played:
     def __init__(self) -> None:
         self.counted = Counted()
         self.burned: list[Card | None] = []
-        self.faults: list[Fault] = []
+        self.fault: Fault | None = None
 
     def blackjack(self) -> bool:
         """Whether the hand is a blackjack."""
@@ -80,20 +80,17 @@ def play(dealt: list[int], alive: Alive, rules: HouseRules, round_: Round) -> Pl
         round_: holds the result of the hole card check.
     """
     played = Played()
-    counted = lying = played.counted
-    stopped = ""
+    counted = played.counted
     for index, face in enumerate(dealt):
+        stopped = played.fault is not None
         due = (not stopped or rules.keeps_overdraw) and _is_due(counted, alive, rules)
-        if not due and not _follows(stopped, lying, rules):
-            stopped = _fault(lying, rules)
-            played.faults.append(Fault(index, stopped, _drew(face, lying, stopped)))
+        if not due and not stopped:
+            code = _fault(counted, rules)
+            played.fault = Fault(index, code, _drew(face, counted, code))
         if due or (rules.keeps_overdraw and not counted.natural()):
             counted.add(face)
-            continue
-        if not played.burned:
-            lying = counted.copy()
-        lying.add(face)
-        played.burned.append(FACES[face])
+        else:
+            played.burned.append(FACES[face])
     played.outcome = _outcome(counted, alive, rules, round_)
     return played
 
@@ -104,30 +101,16 @@ def _is_due(counted: Counted, alive: Alive, rules: HouseRules) -> bool:
     return alive.maybe and must_draw(counted, rules)
 
 
-def _fault(lying: Counted, rules: HouseRules) -> str:
-    if lying.natural():
+def _fault(counted: Counted, rules: HouseRules) -> str:
+    if counted.natural():
         return "dealer_drew_on_blackjack"
-    if lying.busted():
+    if counted.busted():
         return "dealer_drew_after_breaking"
-    if lying.total() >= 18:
+    if counted.total() >= 18:
         return "dealer_hit_18_plus"
-    if must_draw(lying, rules):
+    if must_draw(counted, rules):
         return "dealer_drew_no_live_hands"
-    return "dealer_hit_soft_17" if lying.soft() else "dealer_hit_hard_17"
-
-
-def _follows(stopped: str, lying: Counted, rules: HouseRules) -> bool:
-    """Return whether a draw follows from a reported mistake and is no new one."""
-    if not stopped:
-        return False
-    return stopped in _HAND_IS_OVER or must_draw(lying, rules)
-
-
-_HAND_IS_OVER: Final = (
-    "dealer_drew_on_blackjack",
-    "dealer_drew_no_live_hands",
-    "dealer_drew_after_breaking",
-)
+    return "dealer_hit_soft_17" if counted.soft() else "dealer_hit_hard_17"
 
 
 def _outcome(counted: Counted, alive: Alive, rules: HouseRules, round_: Round) -> DealerOutcome:
@@ -160,18 +143,19 @@ _SHOULD: Final = {
 }
 
 
-def _drew(face: int, lying: Counted, code: str) -> str:
-    cards = f"{named(lying.cards)} ({lying.words()})"
+def _drew(face: int, counted: Counted, code: str) -> str:
+    cards = f"{named(counted.cards)} ({counted.words()})"
     return f"drew {card_named(face)} on {cards}; {_SHOULD[code]}"
 
 
 def draw_faults(state: State, played: Played) -> None:
-    """Find each draw that was not due, and a draw before the players were done."""
-    round_ = state.round
-    early = round_.early_draw_seq
-    for fault in played.faults:
-        state.find(fault.code, round_.dealer[fault.index].seq, fault.detail)
-    if early and early not in [round_.dealer[fault.index].seq for fault in played.faults]:
+    """Find a draw that was not due, and a draw before the players were done."""
+    round_, fault = state.round, played.fault
+    early, undue = round_.early_draw_seq, 0
+    if fault is not None:
+        undue = round_.dealer[fault.index].seq
+        state.find(fault.code, undue, fault.detail)
+    if early and early != undue:
         detail = "the dealer drew while players had still to act; he plays last"
         state.find("dealer_acted_before_players", early, detail)
 

@@ -39,7 +39,10 @@ def initial_card(state: State, noted: Noted) -> None:
         return
     spot = noted.at
     _player_face(state, spot, noted)
-    spot.hands[0].lay(noted)
+    hand = spot.hands[0]
+    hand.lay(noted)
+    if hand.due_seq == hand.doubled_seq:
+        hand.due_seq = 0
 
 
 def _player_face(state: State, spot: Spot, noted: Noted) -> None:
@@ -168,6 +171,14 @@ def cut_short(state: State, noted: Noted) -> None:
         left.extend([to for to in due if to not in left])
     round_.passes.clear()
     _passed_over(state, left, noted)
+
+
+def leave_deal(round_: Round, spot: Spot) -> None:
+    """Have a spot that gave its hand up wait for no more cards; it may still get them."""
+    for due in round_.passes:
+        if spot.number in due:
+            due.remove(spot.number)
+            round_.owed.append(spot.number)
 
 
 def deal_unfinished(state: State) -> None:

@@ -123,6 +123,11 @@ def live(hand: Hand, rules: HouseRules) -> int:
     return DEAD if blackjack(hand, rules) else LIVE
 
 
+def in_deal(hand: Hand) -> bool:
+    """Return whether the hand waits for its cards of the initial deal."""
+    return not hand.split and len(hand.cards) < 2
+
+
 def hand_of(spot: Spot, number: int) -> Hand | None:
     """Return one hand of a spot in play, if it exists."""
     if spot.in_play and number < len(spot.hands):

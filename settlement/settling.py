@@ -8,7 +8,7 @@ from models.judgements import HandOutcome, OddCents
 from models.money import Cents
 from settlement.dealer import Played, two_known
 from settlement.houserules import HouseRules, Price
-from settlement.play import blackjack, doubled_with, finished, owed_card
+from settlement.play import blackjack, doubled_with, finished, in_deal, owed_card
 from settlement.state import Hand
 
 _EXACT: Final = UNSET
@@ -75,7 +75,7 @@ def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: b
         return over
     if hand.surrendered_seq and _second_card_decides(dealer, rules):
         return _DRAW_DUE
-    if not hand.split and len(hand.cards) < 2:
+    if in_deal(hand) and not hand.surrendered_seq:
         return _CARD_DUE
     if not (done or finished(hand, rules)):
         return _TO_PLAY

@@ -1,6 +1,7 @@
 """The table between and at the start of rounds: seats, limits, entry, cut card, tray."""
 
 from models.events import PlayerLeft, PlayerSeated
+from models.money import Cents
 from settlement.sentences import Sentence
 from settlement.shoe import burn_due
 from settlement.state import Noted, Spot, State, Table
@@ -44,9 +45,7 @@ def deal_begins(state: State, seq: int) -> None:
         state.find("dealt_past_cut_card", seq, detail)
     held = _held(round_.spots, table)
     if round_.wagered:
-        for spot in round_.spots:
-            player = table.seats.get(spot.number)
-            _limit(state, spot, 1 if player is None else held[player])
+        _limits(state, held)
     _too_many(state, held, seq)
     if not state.rules.mid_shoe_entry:
         _entries(state)
@@ -70,13 +69,24 @@ def _held(spots: list[Spot], table: Table) -> dict[str, int]:
     return held
 
 
-def _limit(state: State, spot: Spot, many: int) -> None:
-    rules, hand = state.rules, spot.hands[0]
-    least, most = rules.least(many), rules.table_max
-    if hand.stake < least and least > rules.table_min:
-        detail = Sentence.BELOW_MULTIPLE.write(hand.stake, many, least)
-        state.find("multi_spot_minimum", hand.stake_seq, detail, spot.number)
-    elif hand.stake < least:
+def _limits(state: State, held: dict[str, int]) -> None:
+    """Judge every wager by the table's limits; a player's spots by their minimum, once."""
+    below: set[str] = set()
+    for spot in state.round.spots:
+        player = state.table.seats.get(spot.number)
+        many = 1 if player is None else held[player]
+        least, stake = state.rules.least(many), spot.hands[0].stake
+        if player is None or stake >= least or least <= state.rules.table_min:
+            _limit(state, spot, least)
+        elif player not in below:
+            below.add(player)
+            detail = Sentence.BELOW_MULTIPLE.write(stake, many, least)
+            state.find("multi_spot_minimum", spot.hands[0].stake_seq, detail, spot.number)
+
+
+def _limit(state: State, spot: Spot, least: Cents) -> None:
+    hand, most = spot.hands[0], state.rules.table_max
+    if hand.stake < least:
         detail = Sentence.BELOW_MINIMUM.write(hand.stake, least)
         state.find("below_table_min", hand.stake_seq, detail, spot.number)
     elif most is not None and hand.stake > most:

@@ -1,6 +1,6 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
-from settlement.play import blackjack, hand_of, up_points
+from settlement.play import blackjack, hand_of, in_deal, up_points
 from settlement.sentences import Sentence
 from settlement.splits import double_begins, split_chips
 from settlement.state import Hand, Noted, Spot, State
@@ -79,7 +79,8 @@ def _double(state: State, spot: Spot, noted: Noted) -> None:
     double_begins(state, spot, hand, noted.seq)
     hand.added += noted.amount
     hand.added_seq = noted.seq
-    state.round.acted = True
+    if not in_deal(hand):
+        state.round.acted = True
 
 
 def _insurance(state: State, spot: Spot, noted: Noted) -> None:

@@ -101,9 +101,18 @@ def test_a_card_drawn_in_error_counts_where_the_policy_keeps_it() -> None:
     assert nets(text) == [1000]
 
 
-def test_two_draws_after_18_are_two_mistakes() -> None:
-    text = STANDS.format("TH", "8C") + "show D 8C; D AS; D AC; close"
-    assert found(text) == [("dealer_hit_18_plus", 7), ("dealer_hit_18_plus", 8)]
+@pytest.mark.parametrize("policy", ["burn", "keep"])
+def test_a_dealer_who_draws_on_and_on_errs_once(policy: str) -> None:
+    overdraw = ("kansas-shoe", f"policy.dealer_overdraw={policy}")
+    on_17 = STANDS.format("TH", "7C") + "show D 7C; D 3S; D 5S; close"
+    assert found(on_17, *overdraw) == [("dealer_hit_hard_17", 7)]
+    on_18 = STANDS.format("TH", "8C") + "show D 8C; D AS; D AC; close"
+    assert found(on_18, *overdraw) == [("dealer_hit_18_plus", 7)]
+
+
+def test_a_burned_card_is_in_no_total() -> None:
+    (mistake,) = one_round(STANDS.format("TH", "7C") + "show D 7C; D 3S; D 5S; close").violations
+    assert mistake.detail == "drew 3S on TH 7C (hard 17); he stands on hard 17"
 
 
 def test_no_live_hands_no_draw() -> None:

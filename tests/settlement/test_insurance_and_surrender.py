@@ -123,6 +123,21 @@ def test_surrender_is_the_first_decision() -> None:
     assert found(text, "casino-shoe") == [("surrender_after_action", 7)]
 
 
+@pytest.mark.parametrize("card", ["", "{0} 5C; "], ids=["no-second-card", "second-card"])
+@pytest.mark.parametrize("spot", [1, 2])
+@pytest.mark.parametrize("name", ["casino-shoe", "kansas-shoe"])
+def test_surrender_before_the_second_card_is_not_offered(name: str, spot: int, card: str) -> None:
+    """It is no decision "after action", and the spot is not skipped in the deal."""
+    other = 3 - spot
+    second = {spot: card.format(spot), other: f"{other} 6D; "}
+    text = f"bet 1 1000; bet 2 1000; 1 TS; 2 TD; D AC; surrender {spot}; {second[1]}{second[2]}"
+    text += f"D 8S down; ins {other} 500; stand {other}; show D 8S; close"
+    assert found(text, name) == [("surrender_not_offered", 6)]
+    result = one_round(text, name)
+    assert result.spots[spot - 1].hands[0].outcome == "surrender"
+    assert result.spots[spot - 1].net == -500
+
+
 def test_surrender_is_for_unsplit_hands() -> None:
     text = (
         "bet 1 1000; 1 8S; D 9C; 1 8D; D 8H down; say-split 1; split 1.1 1000; "

@@ -42,7 +42,10 @@ def test_what_is_still_missing_stays_missing() -> None:
     assert found(PLAYED + "close; pay 2 -1000; pay 1 1000") == []
 
 
-@pytest.mark.parametrize("next_", [NEXT, "open 2; " + NEXT, NEXT.replace("bet 1 1000; ", "")])
+UNWAGERED = NEXT.replace("bet 1 1000; ", "").replace("pay 1 1000; ", "")
+
+
+@pytest.mark.parametrize("next_", [NEXT, "open 2; " + NEXT, UNWAGERED])
 def test_the_next_wager_card_or_opening_ends_it(next_: str) -> None:
     text = PLAYED + "pay 2 -1000; close; pay 1 1000; " + next_
     (first, second) = rounds(text)

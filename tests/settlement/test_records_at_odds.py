@@ -47,12 +47,30 @@ def test_a_hand_never_dealt_its_second_card_is_told_where_it_was_split() -> None
     assert found(text + END) == [("split_not_pair", 7)]
 
 
-def test_a_split_hand_doubled_on_one_card_is_owed_two() -> None:
+def test_a_double_on_one_card_is_one_mistake_with_one_card_or_two() -> None:
     text = EIGHTS + "double 1.1 1000; 1 TS; 1.1 3D; " + END
-    assert found(text) == [("double_not_first_two", 8), ("missing_card", 8)]
-    assert [hand.outcome for hand in one_round(text).spots[0].hands] == ["win", "pending"]
+    assert found(text) == [("double_not_first_two", 8)]
+    assert [hand.net for hand in one_round(text).spots[0].hands] == [1000, 2000]
     dealt = text.replace("1.1 3D;", "1.1 3D; 1.1 5D;")
     assert found(dealt) == [("double_not_first_two", 8)]
+    three = dealt.replace("1.1 5D;", "1.1 5D; 1.1 2C;")
+    assert [code for code, _ in found(three)] == [
+        "double_not_first_two",
+        "extra_card_after_double",
+    ]
+    assert codes(EIGHTS + "double 1.1 1000; 1 TS; " + END) == [
+        "double_not_first_two",
+        "missing_card",
+    ]
+
+
+def test_a_double_before_the_second_card_of_the_deal_is_one_mistake() -> None:
+    for said in ("double 2 1000", "say-double 2; double 2 1000", "double 2 1000; say-double 2"):
+        text = f"bet 1 1000; bet 2 1000; 1 TS; 2 5C; D AH; {said}; 1 9C; 2 6D; D 7C down; "
+        insured = text + "ins 1 500; stand 1; show D 7C; close"
+        assert codes(insured) == ["double_not_first_two"]
+        drawn = text + "ins 1 500; stand 1; 2 TD; show D 7C; close"
+        assert codes(drawn) == ["double_not_first_two"]
 
 
 def test_cards_that_are_no_pair_are_parted_as_the_dealer_parted_them() -> None:

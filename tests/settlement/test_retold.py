@@ -102,6 +102,8 @@ RETELLINGS: tuple[Callable[[Sequence[AnyFact]], Iterator[AnyFact]], ...] = (
 def test_rounds_retold_settle_the_same(
     house: Rulebook, retold: Callable[[Sequence[AnyFact]], Iterator[AnyFact]]
 ) -> None:
+    if retold is _without_decisions:  # a hit on 21 does not show by itself
+        house = msgspec.structs.replace(house, hit_on_21=False)
     for seed in range(3):
         facts = played(house, seed)
         assert outcome(settled(house, retold(facts))) == outcome(settled(house, facts))

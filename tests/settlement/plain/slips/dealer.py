@@ -23,7 +23,7 @@ from tests.settlement.plain.slips.clumsy import Clumsy, commits
     "dealer_drew_on_blackjack",
 )
 class Overdraws(Clumsy):
-    """The dealer plays his hand out and takes one card more."""
+    """The dealer plays his hand out and takes one card more, or two."""
 
     @classmethod
     def possible(cls, rules: Rulebook, code: str) -> bool:
@@ -43,8 +43,12 @@ class Overdraws(Clumsy):
             burned = self.rules.policy.dealer_overdraw == "burn" or natural(self.dealer)
             self.to_dealer()
             self.commit(self.dealt_at)
+            extra = 1
+            if self.chance(0.4):
+                self.to_dealer()
+                extra = 2
             if burned:
-                self.dealer.pop()
+                del self.dealer[-extra:]
             elif any(live(hand) for hand in self.all_hands()):
                 while dealer_draws(self.dealer, self.rules):
                     self.to_dealer()

@@ -6,7 +6,7 @@ from models import events as ev
 from models.cards import Card
 from models.rulebook import Rulebook
 from tests.settlement.plain.game import Style
-from tests.settlement.plain.reckoning import Hand, best, natural
+from tests.settlement.plain.reckoning import Hand, best, hard, natural
 from tests.settlement.plain.slips.clumsy import Clumsy, commits
 
 
@@ -173,6 +173,18 @@ class DoublesTheWrongTotal(DoublesWrongly):
 
 @commits("double_not_first_two")
 class DoublesTooLate(DoublesWrongly):
+    """A hand is doubled on three cards or more, or a split hand on its one card."""
+
+    def play_hand(self, hand: Hand) -> None:
+        one = hand.split and len(hand.cards) == 1 and not hand.of_aces
+        if self.pending and one and self.splits_double(hand) and self.chance(0.5):
+            self.double_wrongly(hand)
+            if not self.voids and hard(hand.cards) < 21 and self.chance(0.5):
+                self.to_hand(hand)
+                self.after_card(hand)
+        else:
+            super().play_hand(hand)
+
     def may_wrongly(self, hand: Hand) -> bool:
         return len(hand.cards) > 2 and best(hand.cards) < 21 and self.splits_double(hand)
 
@@ -321,12 +333,20 @@ class SurrendersWrongly(Clumsy):
 
 @commits("surrender_not_offered")
 class SurrendersForNothing(SurrendersWrongly):
-    @classmethod
-    def possible(cls, rules: Rulebook, code: str) -> bool:
-        return rules.surrender == "none"
+    """A hand is given up where the house has no surrender, or before its second card."""
+
+    def deal_in(self, spot: int) -> None:
+        (hand,) = self.hands[spot]
+        if self.pending and hand.cards and self.chance(0.1):
+            self.say(hand, "surrender")
+            self.commit(self.now, spot, 0)
+            hand.done, hand.surrendered = True, not self.voids
+            if hand.surrendered and self.chance(0.5):
+                return
+        super().deal_in(spot)
 
     def may_wrongly(self, hand: Hand) -> bool:
-        return self.chance(0.5)
+        return self.rules.surrender == "none" and self.chance(0.5)
 
 
 @commits("surrender_after_action")

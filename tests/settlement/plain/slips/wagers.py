@@ -12,6 +12,11 @@ from tests.settlement.plain.slips.clumsy import Clumsy, commits
 
 @commits("below_table_min", "above_table_max", "multi_spot_minimum")
 class LaysAnUnfitWager(Clumsy):
+    """A wager outside the limits; of a player on several spots, one below theirs, or several."""
+
+    unfit_spots: tuple[int, ...] = ()
+    """The spots of one player below what his spots must carry."""
+
     @classmethod
     def possible(cls, rules: Rulebook, code: str) -> bool:
         if code == "above_table_max":
@@ -24,9 +29,13 @@ class LaysAnUnfitWager(Clumsy):
         return replace(super().styled(style), seats_told=True)
 
     def lay_wager(self, spot: int, amount: int) -> None:
-        unfit = self.unfit() if self.pending else 0
+        held = self.found and self.unfit_spots and self.who(spot) == self.who(self.unfit_spots[0])
+        unfit = self.unfit() if self.pending or (held and self.chance(0.5)) else 0
         super().lay_wager(spot, unfit or amount)
-        if unfit:
+        if unfit and self.code == "multi_spot_minimum":
+            self.unfit_spots = (*self.unfit_spots, spot)
+        if unfit and (self.pending or spot == min(self.unfit_spots)):
+            self.found = []
             laid = [
                 seq
                 for seq in self.since(self.told, ev.WagerPlaced)
