@@ -163,6 +163,15 @@ def totals(rounds: Iterable[tuple[str, Balance]]) -> Totals:
     )
 
 
+def added(one: Totals | None, other: Totals) -> Totals:
+    """Add the totals of further rounds."""
+    if one is None:
+        return other
+    return Totals(
+        **{name: getattr(one, name) + getattr(other, name) for name in Totals.__struct_fields__}
+    )
+
+
 def payments_in(facts: Iterable[Event]) -> Iterator[Paid]:
     """Yield the payments of a round's facts, which are in order."""
     closed = False

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from settlement.balance import Totals
+
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
     """One interval of time."""
@@ -34,6 +36,25 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
     complete: bool
     """Whether the chart is complete; otherwise ask again, or for a shorter time."""
+
+
+class DayBalance(msgspec.Struct, frozen=True, kw_only=True):
+    """What is still to be paid of a day's rounds, in one currency."""
+
+    at: int
+    """The day's start by the house's clocks, nanoseconds since the Unix epoch, UTC."""
+    currency: str
+    totals: Totals
+    says: str
+    """The totals in words, in the house's format."""
+
+
+class DayBalances(msgspec.Struct, frozen=True, kw_only=True):
+    """The balances of days, the newest first."""
+
+    days: tuple[DayBalance, ...]
+    complete: bool
+    """Whether all rounds are counted; otherwise ask for a shorter time."""
 
 
 class Knob(msgspec.Struct, frozen=True, kw_only=True):

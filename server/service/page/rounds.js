@@ -12,10 +12,12 @@ const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "
 export async function showRounds(/** @type {PageContext} */ { main, may, rest: [table = ""] }, /** @type {AbortSignal} */ signal) {
   const tables = (await ask("/api/tables", { signal })).map((/** @type {Answer} */ one) => one.table);
   const body = h("tbody", {});
+  const open = h("div", { class: "quiet", "aria-live": "polite" });
   const found = h("div", { class: "found", "aria-live": "polite" });
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
   const asked = { table, status: "", cursor: null };
   const load = async () => {
+    if (may("see_money") && asked.cursor === null) put(open, balanceOf(await ask(query("/api/balances", { table: asked.table }), { signal })));
     const page = await ask(query("/api/rounds", { ...asked, limit: 50 }), { signal });
     if (asked.cursor === null) put(body);
     body.append(...page.items.map(row));
@@ -27,7 +29,7 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
   const again = (/** @type {Answer} */ changed) => filterBy(asked, { ...changed, cursor: null }, load);
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(table, found)),
-    found,
+    found, open,
     h("div", { class: "panel scroll", tabindex: 0, role: "region", "aria-label": "Rounds" },
       h("table", { class: "rows" },
         h("thead", {}, h("tr", {}, ["Round", "Table", "Opened", "Status"].map((one) => h("th", { scope: "col" }, one)),
@@ -44,6 +46,10 @@ function takeOuts(/** @type {May} */ may, /** @type {Answer} */ asked) {
   return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")),
     houseExports().includes("parquet") && [link("rounds", "parquet"), link("hands", "parquet")]);
 }
+
+/** What is still to be paid of the newest day, in each of its currencies. */
+const balanceOf = (/** @type {Answer} */ { days }) => days.filter((/** @type {Answer} */ one) => one.at === days[0].at).map((/** @type {Answer} */ one) =>
+  h("p", { class: one.totals.underpaid || one.totals.overpaid ? "bad" : "" }, `${day(one.at)}, ${one.currency}: ${one.says}.`));
 
 const filters = (/** @type {string[]} */ tables, /** @type {Answer} */ asked, /** @type {(changed: Answer) => unknown} */ again) =>
   h("div", { class: "filters" },

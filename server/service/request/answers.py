@@ -11,6 +11,7 @@ from server.readmodel.citation_views import ViolationSources
 from server.readmodel.incidents import IncidentRow, IncidentView
 from server.readmodel.round_phases import PhaseBegun
 from server.readmodel.series_views import (
+    DayBalances,
     Difference,
     RulesInForce,
     RulesRow,
@@ -116,6 +117,7 @@ _KNOWN: Final[Sequence[Any]] = (
     IncidentRow,
     IncidentView,
     Page[IncidentRow],
+    DayBalances,
     Series,
     Sheet,
     tuple[SheetName, ...],

@@ -1,5 +1,6 @@
 """Figures over time, for charts: pace, hold, mistakes by shift, sensors' error rates."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -10,16 +11,18 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from models.judgements import RoundResult
 from server.readmodel.index import Sought
 from server.readmodel.rows import before_time, newest_first
-from server.readmodel.series_views import Line, Point, Series
+from server.readmodel.series_views import DayBalance, DayBalances, Line, Point, Series
 from server.readmodel.session import Session
 from server.readmodel.tallies import AT_ONCE, MINUTE_NS, Tally
 from server.readmodel.views import RoundRow
 from server.service.access.people import Person, Right
 from server.service.request.answers import give
 from server.service.request.guard import guarded
-from server.service.request.house import house_of
+from server.service.request.house import formats_of, house_of
+from server.service.request.recordings import video_of
 from server.service.request.services import services_of
 from server.service.request.sessions import Nanoseconds, floor_of
+from settlement.balance import Totals, added, totals
 
 HOUR_NS: Final = 60 * MINUTE_NS
 DAY_NS: Final = 24 * HOUR_NS
@@ -144,6 +147,31 @@ def _staked(result: RoundResult) -> int:
     spots = [spot for spot in result.spots if not spot.is_void]
     hands = sum(hand.stake for spot in spots for hand in spot.hands)
     return hands + sum(spot.insurance.stake for spot in spots if spot.insurance)
+
+
+@router.get("/api/balances", **guarded(Right.SEE_MONEY, DayBalances))
+async def balances(request: Request, span: Asked) -> Response:
+    """Sum what the house still owes and what was paid too much, a row a day and currency.
+
+    Rounds under review and hands that are not settled are in no sum; they are counted apart.
+    """
+    found, rounds, house = (
+        dict[tuple[int, str], Totals](),
+        _Rounds(request, span),
+        house_of(request),
+    )
+    day = _begins(lambda at: house.piece_of(at, DAY_NS))
+    own = await asyncio.to_thread(video_of(request).recordings.currencies)
+    async for row, _ in rounds.each():
+        if row.balance is not None:
+            key = day(row.at), own.get(row.table, house.currency)
+            found[key] = added(found.get(key), totals([(row.status, row.balance)]))
+    formats = formats_of(request)
+    days = tuple(
+        DayBalance(at=at, currency=currency, totals=one, says=formats.still_open(one, currency))
+        for (at, currency), one in sorted(found.items(), reverse=True)
+    )
+    return give(DayBalances(days=days, complete=rounds.complete))
 
 
 @router.get("/api/series/violations", **guarded(Right.SEE_ROUNDS, Series))

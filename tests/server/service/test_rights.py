@@ -87,6 +87,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/report-certificate"): STAFF,
     ("GET", "/api/series/pace"): TABLES,
     ("GET", "/api/series/hold"): TABLES,
+    ("GET", "/api/balances"): TABLES,
     ("GET", "/api/series/violations"): TABLES,
     ("GET", "/api/series/sensors"): STAFF,
     ("GET", "/api/rulebooks"): STAFF,
