@@ -300,6 +300,8 @@ class LiveTable:
         identities = Identities(source, self._past)
 
         def looked(frame: Frame, observed: Sequence[AnyObservation]) -> None:
+            for over in self._overload.over_with(source, frame.at_ns, frame.index):
+                self._report(over)
             named = identities.of(observed, frame.at_ns, frame.index)
             if named:
                 self._order.take(Timed(frame.at_ns, source, named))
@@ -393,8 +395,6 @@ class LiveTable:
             now_ns = self._clock.now_ns()
             in_play = self.standing.in_play
             self._journal.check_in_place()
-            for over in self._overload.over(now_ns):
-                self._report(over)
             self._give(self._order.due(now_ns))
             self._pipeline.observe((), self._order.through_ns)
             if in_play is not None and self.standing.in_play is None:

@@ -4,19 +4,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec.structs import replace
+
 from models.events import CameraFault, CameraRecovered, Event, Observation, ProgramStated
 from server.house.wording import counted
 
 CALM_NS: Final = 10_000_000_000
-"""Nanoseconds without a picture left out after which an overload is over. A machine at its limit
-leaves pictures out only while hands move on the felt: shorter pauses between them are no end."""
+"""Nanoseconds of pictures that were all read after which an overload is over. A machine at its
+limit leaves pictures out only while hands move on the felt: shorter pauses are no end."""
 
 
 @dataclass(slots=True)
 class _Spell:
     began_ns: int
     last_ns: int
-    frame: int
 
 
 class Overload:
@@ -33,26 +34,29 @@ class Overload:
         """Yield the overload that begins with an observation."""
         if not isinstance(observation, CameraFault) or observation.kind != "left_out":
             return
-        source, at_ns, frame = observation.source, observation.at or 0, observation.frame
-        if (spell := self._spells.get(source)) is not None:
-            spell.last_ns, spell.frame = at_ns, frame
+        at_ns = observation.at or 0
+        if (spell := self._spells.get(observation.source)) is not None:
+            spell.last_ns = at_ns
             return
-        self._spells[source] = _Spell(at_ns, at_ns, frame)
+        self._spells[observation.source] = _Spell(at_ns, at_ns)
         detail = "pictures arrive faster than the machine reads them"
-        yield CameraFault(source=source, at=at_ns, kind="overloaded", detail=detail, frame=frame)
+        yield replace(observation, kind="overloaded", detail=detail, count=1)
 
-    def over(self, now_ns: int) -> Iterator[CameraRecovered]:
-        """Yield the overloads that are over."""
-        for source, spell in [*self._spells.items()]:
-            if now_ns - spell.last_ns >= CALM_NS:
-                del self._spells[source]
-                yield CameraRecovered(
-                    source=source,
-                    at=now_ns,
-                    kind="overloaded",
-                    lasted_ns=spell.last_ns - spell.began_ns,
-                    frame=spell.frame,
-                )
+    def over_with(self, source: str, at_ns: int, frame: int) -> Iterator[CameraRecovered]:
+        """Yield the overload that is over now that a picture of ``at_ns`` was read.
+
+        Time alone ends none: a machine that is too busy to read is too busy to report.
+        """
+        spell = self._spells.get(source)
+        if spell is not None and at_ns - spell.last_ns >= CALM_NS:
+            del self._spells[source]
+            yield CameraRecovered(
+                source=source,
+                at=at_ns,
+                kind="overloaded",
+                lasted_ns=spell.last_ns - spell.began_ns,
+                frame=frame,
+            )
 
 
 @dataclass

@@ -62,13 +62,14 @@ def test_nothing_else_begins_one() -> None:
     assert [*Overload().begun_by(damaged)] == []
 
 
-def test_it_is_over_once_nothing_was_left_out_for_a_while() -> None:
+def test_it_is_over_once_the_pictures_of_a_while_were_all_read() -> None:
     overload = Overload()
     assert [*overload.begun_by(left_out(0)), *overload.begun_by(left_out(7))] != []
-    assert [*overload.over(7 + CALM_NS - 1)] == []
-    (over,) = overload.over(7 + CALM_NS)
+    assert [*overload.over_with(SOURCE, 7 + CALM_NS - 1, 1)] == []
+    assert [*overload.over_with("camera:other", 7 + CALM_NS, 1)] == []
+    (over,) = overload.over_with(SOURCE, 7 + CALM_NS, 2)
     assert (over.kind, over.lasted_ns, over.at) == ("overloaded", 7, 7 + CALM_NS)
-    assert [*overload.over(9 * CALM_NS)] == []
+    assert [*overload.over_with(SOURCE, 9 * CALM_NS, 3)] == []
     assert len([*overload.begun_by(left_out(9 * CALM_NS))]) == 1
 
 
