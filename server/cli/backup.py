@@ -22,15 +22,29 @@ def make_backup(
             min=1, envvar="PITWATCH_KEEP_DAYS", help="Remove backups that are older, in days."
         ),
     ] = 35,
+    checked_by: Annotated[
+        str | None,
+        typer.Option(
+            "--clock-checked-by",
+            metavar="NAME",
+            help="Who compared the machine's clock with another one and found it right.",
+        ),
+    ] = None,
 ) -> None:
     """Copy every journal and the service's files, and verify the copies.
 
     Tables and service may run meanwhile. The backup is a new folder, named after the time in UTC.
     It appears only when it is complete. The command prints its path.
+
+    Old backups go only while the clock is synchronised, once it has run for a day without a jump;
+    the newest seven never go. The folder's journal, backups.journal, records each removal.
     """
     from server.commands import backup as backup_command
+    from server.commands.old_backups import ClockReading
+    from stream.clock import HostClock, kernel_sync
 
-    backup_command.make(data, folder, keep_days, time())
+    clocks = ClockReading(HostClock().anchor(), kernel_sync(), checked_by)
+    backup_command.make(data, folder, keep_days, clocks)
 
 
 @backups.command("verify", epilog="[dim]pitwatch backup verify /var/backups/pitwatch[/dim]")

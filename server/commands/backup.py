@@ -19,6 +19,7 @@ from typing import Final
 from rich.text import Text
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
+from server.commands.old_backups import ClockReading, remove_old
 from server.commands.restore import FOLDERS, SUMS, check_file, disk_faults, files_of
 from server.commands.verified_backups import Intact, Memory, stats_of
 from server.process.atomic_file import write_whole
@@ -30,7 +31,6 @@ from stream.sole import Lock
 
 _NAMES: Final = "20*T*Z"
 _PARTS: Final = f".{_NAMES}.part"
-_DAY_S: Final = 86_400
 _LOCK: Final = ".backup-lock"
 _PROMETHEUS: Final = "pitwatch_backup.prom"
 _METRICS_PARTS: Final = f".{_PROMETHEUS}.*.part"
@@ -47,13 +47,21 @@ class Checked:
     """Its fault, in one line."""
 
 
-def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
+def make(data: Path, backups: Path, keep_days: int, clocks: ClockReading) -> None:
     """Back up a site, print the new folder, and remove backups that are too old.
+
+    Args:
+        data: the site's folder.
+        backups: the folder of backups.
+        keep_days: days that a backup is kept, if the clocks prove its age.
+        clocks: name the backup, and tell what the age of others rests on.
 
     Raises:
         OperatorError: ``data`` is not a site's.
-        TechnicianError: a journal is damaged, or a disk refuses it; no backup was made.
+        TechnicianError: a journal is damaged, or a disk refuses it; the message says whether a
+            backup was made.
     """
+    now_s = clocks.anchored.wall_ns // 1_000_000_000
     if not (data / "journals").is_dir():
         raise OperatorError(
             "there is no such folder",
@@ -74,11 +82,14 @@ def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
             journals = _made(data, made)
             _write_metrics(
                 backups / _PROMETHEUS,
-                ("pitwatch_backup_time_seconds", "Time of the last complete backup.", int(now_s)),
+                ("pitwatch_backup_time_seconds", "Time of the last complete backup.", now_s),
                 ("pitwatch_backup_journals", "Journals in the last complete backup.", journals),
             )
-            _remove_old(backups, made, now_s - keep_days * _DAY_S)
-    print(made)
+            print(made, flush=True)
+            there = [backup for backup in backups.glob(_NAMES) if backup.is_dir()]
+            verdict = remove_old(made, there, keep_days, clocks)
+            if (kept := verdict.in_words()) is not None:
+                print(f"backups kept: {kept}", file=sys.stderr)
 
 
 def verify(
@@ -235,13 +246,6 @@ def _remove_parts(backups: Path) -> None:
         print(f"{part}: an interrupted backup, removed", file=sys.stderr)
     for part in backups.glob(_METRICS_PARTS):
         part.unlink(missing_ok=True)
-
-
-def _remove_old(backups: Path, made: Path, before_s: float) -> None:
-    for backup in backups.glob(_NAMES):
-        if backup.is_dir() and backup != made and backup.stat().st_mtime < before_s:
-            going = backup.rename(backup.with_name(f".{backup.name}.part"))
-            shutil.rmtree(going)
 
 
 def _write_metrics(file: Path, *gauges: tuple[str, str, int]) -> None:

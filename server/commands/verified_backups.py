@@ -64,7 +64,9 @@ class Memory:
         same = {
             backup: known
             for backup in backups
-            if (known := self._known.get(backup.name)) and known.stats == stats_of(backup)
+            if (known := self._known.get(backup.name))
+            and known.at_s <= now_s  # else the clock was wrong, then or now
+            and known.stats == stats_of(backup)
         }
         by_age = sorted(same, key=lambda backup: (same[backup].at_s, backup.name))
         since_s = now_s - max((one.at_s for one in same.values()), default=0)

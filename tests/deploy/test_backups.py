@@ -306,17 +306,6 @@ def checkpointed(data: Path) -> Path:
     return elsewhere
 
 
-def test_backups_that_are_too_old_go_but_never_the_last_one(data: Path, tmp_path: Path) -> None:
-    old = tmp_path / "backups" / "20200101T000000Z"
-    old.mkdir(parents=True)
-    (tmp_path / "backups" / "kept by hand").mkdir()
-    os.utime(old, (0, 0))
-    new = backed_up(data, tmp_path / "backups", PITWATCH_KEEP_DAYS="30")
-    assert not old.exists()
-    assert new.is_dir()
-    assert (tmp_path / "backups" / "kept by hand").is_dir()
-
-
 def test_prometheus_gets_the_time_of_the_last_whole_backup(site: Path) -> None:
     text = (site / "backups" / "pitwatch_backup.prom").read_text()
     found = {one.name: one.samples[0].value for one in text_string_to_metric_families(text)}

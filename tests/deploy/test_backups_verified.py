@@ -183,6 +183,15 @@ def test_a_backup_is_read_once_and_again_when_it_changed(
     assert next(found) == (Exit.CLEAN, [])
 
 
+def test_what_was_verified_by_a_clock_that_ran_ahead_is_read_again(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nothing would come due until the time that the clock once showed."""
+    names = several(backup, tmp_path / "backups", 2)
+    found = runs(tmp_path / "backups", monkeypatch, every_s=-180 * 86_400)
+    assert [next(found), next(found)] == [(Exit.CLEAN, names)] * 2
+
+
 @pytest.mark.parametrize("hours", [1, 24])
 def test_every_backup_is_read_again_within_seven_days(
     backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int

@@ -67,6 +67,40 @@ def test_a_drill_restores_the_newest_backup_and_verifies_every_chain(filled: Flo
         assert still_there.execute("SELECT count(*) FROM pitwatch.entries").fetchone() == (600,)
 
 
+def test_the_copies_made_last_stay_whatever_the_clock_named_them(tmp_path: Path) -> None:
+    """Copies of a clock that ran ahead are not the newest for ever: they used to stay instead."""
+    for name, does in (
+        ("date", 'cat "$CLOCK"'),
+        ("pg_basebackup", 'while [ "$1" != -D ]; do shift; done; mkdir "$2"'),
+        ("pg_verifybackup", ":"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    folder = tmp_path / "backups"
+    (folder / "20260101T000000Z").mkdir(parents=True)
+    own = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CLOCK": f"{tmp_path}/clock"}
+
+    def made(name: str) -> list[str]:
+        (tmp_path / "clock").write_text(name)
+        script = DEPLOY / "bin" / "pitwatch-floor-backup"
+        env = own | {"PITWATCH_POSTGRES_BIN": str(tmp_path)}
+        subprocess.run([script, "host=x", folder, "2"], env=env, check=True, capture_output=True)
+        assert (folder / "newest").resolve() == folder / name
+        return sorted(path.name for path in folder.glob("*Z"))
+
+    ahead, right = (
+        ("20270101T000000Z", "20270102T000000Z"),
+        ("20260103T000000Z", "20260104T000000Z"),
+    )
+    assert made(ahead[0]) == ["20260101T000000Z", ahead[0]]
+    assert made(ahead[1]) == [*ahead]
+    assert made(right[0]) == [right[0], ahead[1]]
+    assert made(right[1]) == [*right]
+    assert made(ahead[0]) == [right[1], ahead[0]], "a name that was used before"
+    lines = (folder / "backups.log").read_text().splitlines()
+    assert lines.count(f"removed {ahead[0]}: 2 were made after it") == 1
+
+
 def test_a_drill_finds_an_entry_that_was_changed_before_the_backup(filled: FloorSite) -> None:
     with psycopg.connect(filled.cluster.url(filled.name, NO_ROOT), autocommit=True) as meddler:
         meddler.execute("ALTER TABLE pitwatch.entries DISABLE TRIGGER ALL")

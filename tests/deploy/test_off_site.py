@@ -12,11 +12,14 @@ from typing import Final
 
 import pytest
 
+from models.events import ClockAnchored
 from server.commands import backup as backup_command
+from server.commands.old_backups import ClockReading
 from stream.journal import verify_journal
 from tests.deploy.test_backups import backed_up, checkpointed, commanded, data, site
 from tests.deploy.test_backups_verified import flipped, gauges
 from tests.deploy.tools import BIN, DEPLOY, PITWATCH, run_program, sound, tool
+from tests.stream.machines import HOUR
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +27,7 @@ __all__ = ["data", "site"]
 
 PAGE: Final = DEPLOY / "upgrade.md"
 FIRST: Final = "20260601T200000Z"
-FIRST_S: Final = datetime(2026, 6, 1, 20, tzinfo=UTC).timestamp()
+FIRST_NS: Final = int(datetime(2026, 6, 1, 20, tzinfo=UTC).timestamp()) * 10**9
 _KEY: Final = re.compile(r'(?m)^command="(.*)",restrict ')
 _LINK: Final = """#!/bin/sh
 # As ssh and sshd do with a key that has a command: the caller's own words are only named to it.
@@ -83,7 +86,10 @@ def vault(data: Path, tmp_path: Path) -> Vault:
     tool("rrsync", "apt-get install rsync")
     checkpointed(data)
     for hours in range(2):
-        backup_command.make(data, tmp_path / "backups", 35, FIRST_S + 3_600 * hours)
+        at_ns = FIRST_NS + hours * HOUR
+        anchored = ClockAnchored(source="clock", at=at_ns, wall_ns=at_ns, step_ns=0)
+        clocks = ClockReading(anchored, "synchronised")
+        backup_command.make(data, tmp_path / "backups", 35, clocks)
     found = Vault(tmp_path / "vault", tmp_path / "backups", data, tmp_path / "link")
     found.place.mkdir()
     found.connect()
@@ -129,7 +135,7 @@ def removed(backups: Path) -> None:
 
 
 def overwritten(backups: Path) -> None:
-    for file in backups.rglob("*"):
+    for file in backups.glob("2*/**/*"):
         if file.is_file():
             file.write_bytes(b"encrypted")
 
