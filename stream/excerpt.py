@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
 import msgspec
 
@@ -18,11 +19,13 @@ from stream.journal import link, verify_journal
 from stream.signing import fingerprint, is_signed
 from stream.store import at_rest, identity_of, one_line, version_of
 
+Hex: TypeAlias = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{2})*$")]
+
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The hashes and signature that prove an excerpt's entries. Bytes are in hex."""
 
-    before: str
+    before: Hex
     """Hash of the entry before the first."""
     first: int
     """``seq`` of the first entry."""
@@ -30,13 +33,13 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """``seq`` of the last requested entry; the entries after it only serve the proof."""
     to: int
     """``seq`` of the last entry here: the signed one, where there is one."""
-    head: str
+    head: Hex
     """The hash of entry ``to``."""
     signed_at: int | None = None
     """The time of the signature, nanoseconds since the Unix epoch, UTC; like key and signature,
     ``None`` where no signature covers the excerpt."""
-    key: str | None = None
-    signature: str | None = None
+    key: Hex | None = None
+    signature: Hex | None = None
     identity: Identity | None = None
     """The journal's identity, as the signature covers it; ``None`` for versions 1 and 2."""
 

@@ -91,7 +91,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     gave no picture then. ``2/overhead`` belongs to the second recording."""
     files: tuple[Listed, ...]
     recorded: tuple[Ranged, ...] = ()
-    """The files of ``recorded/``; none where the session did not journal their hashes."""
+    """The files of ``recorded/``; none where the journal has no hashes of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from models.errors import TechnicianError
+from models.errors import InputRefused, TechnicianError
 from server.archive.incident import (
     EVENTS,
     FORMS,
@@ -71,15 +71,19 @@ def checked(data: bytes, file: Path) -> Checked:
     for difference in _listed_otherwise(manifest, files):
         raise _refused(file, difference)
     proof = _decoded(file, files, PROOF, Proof)
+    if EVENTS not in files:
+        raise _refused(file, f"{EVENTS} is missing")
     bodies = files[EVENTS].split(b"\n")[:-1]
     for difference in _unproven_entries(manifest, proof, bodies):
         raise _refused(file, difference)
-    for difference in differences(manifest, proof, bodies, files):
-        raise _refused(file, difference)
     try:
-        recordings = of_recordings(manifest, proof, files)
+        for difference in differences(manifest, proof, bodies, files):
+            raise _refused(file, difference)
+        recordings = of_recordings(manifest, proof, bodies, files)
     except Differs as fault:
         raise _refused(file, str(fault)) from fault
+    except InputRefused as fault:
+        raise _refused(file, f"{fault.where}: {fault.what}") from fault
     return Checked(
         manifest,
         proof.last - proof.first + 1,

@@ -16,14 +16,15 @@ from models.events import RoundOpened
 from models.judgements import AnyEvent
 from models.session import Session
 from server.archive.incident import EVENTS, PROOF, Manifest, end_ns
-from server.archive.incident_recorded import FOLDER, HASHES
+from server.archive.incident_recorded import FOLDER, HASHES, Hashed
 from server.archive.incident_recordings import Differs, Recording, proven_entries, unproven
 from stream.excerpt import Proof
 from stream.reading import UnknownEvent, event_of
+from stream.recorded import RecordingHashed, recording_hashed
 from stream.recording import SESSION_FILE
 from stream.verifying import found_tail
 
-NO_HASHES: Final = "the recordings: this session did not journal hashes of its recordings"
+NO_HASHES: Final = "the recordings: the file has no hashes of them; the journal may have some"
 _CLIP_TOLERANCE_NS: Final = 1_000_000
 """A clip's time stamps count microseconds from its first picture, so its length is rounded."""
 
@@ -110,21 +111,32 @@ def _of_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
             yield f"its manifest gives another time than {name}"
 
 
-def of_recordings(manifest: Manifest, proof: Proof, files: Mapping[str, bytes]) -> tuple[str, ...]:
+def of_recordings(
+    manifest: Manifest, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
+) -> tuple[str, ...]:
     """Return the parts of an incident's recordings that the journal's hashes do not prove.
 
+    The hashes are those of ``hashes.json``, and those among the entries of the span.
+
     Raises:
-        Differs: the recorded files do not match their hashes.
+        Differs: the recorded files do not match their hashes, or lack them.
     """
+    own = [hashed for body in bodies if (hashed := recording_hashed(body)) is not None]
     if HASHES not in files:
+        if own or manifest.recorded:
+            raise Differs(f"{HASHES} is missing: {_named(own, manifest)}")
         return (NO_HASHES,)
-    entries, found = proven_entries(files[HASHES], proof)
+    others, found = proven_entries(files[HASHES], proof)
+    entries = sorted(
+        {one.seq: one for one in (*others, *own)}.values(), key=lambda one: one.seq or 0
+    )
     recordings = _spans(manifest, files)
     places = {one.place + FOLDER for one in recordings}
     for ranged in manifest.recorded:
         if not any(ranged.name == place + ranged.file for place in places):
             raise Differs(f"{ranged.name} belongs to no recording")
-    left = [what for one in recordings for what in unproven(one, entries, manifest.recorded, files)]
+    left = [what for one in recordings for what in unproven(one, entries, manifest, files)]
+    left += _left_out(manifest, recordings, entries)
     if recordings and recordings[0].from_ns > manifest.from_ns:
         left.append("that nothing was recorded before the first recording of the span")
     left += [what for one in recordings for what in _unhashed_reads(one, files)]
@@ -132,10 +144,32 @@ def of_recordings(manifest: Manifest, proof: Proof, files: Mapping[str, bytes]) 
     return tuple(left)
 
 
+def _named(hashed: Sequence[RecordingHashed], manifest: Manifest) -> str:
+    """Return what shows that an incident had hashes."""
+    if not hashed:
+        return f"{manifest.recorded[0].name} is proven by it"
+    folders = ", ".join(sorted({one.folder for one in hashed}))
+    return f"the entries have hashes of the recording {folders}"
+
+
+def _left_out(
+    manifest: Manifest, recordings: Sequence[Recording], entries: Sequence[RecordingHashed]
+) -> Iterator[str]:
+    """Yield the recordings with data of the span, by the entries, that are not in the file."""
+    there = {one.folder for one in recordings}
+    for folder in sorted({one.folder for one in entries} - there):
+        own = [one for one in entries if one.folder == folder]
+        pieces = [Hashed(one, piece) for one in own for piece in one.pieces]
+        if any(one.touches(manifest.from_ns, manifest.to_ns) for one in pieces):
+            yield f"{folder}: the recording is missing"
+    if not recordings:
+        yield f"the recordings: {SESSION_FILE} is missing"
+
+
 def _spans(manifest: Manifest, files: Mapping[str, bytes]) -> tuple[Recording, ...]:
     """Return the recordings, each with its part of the span."""
     parts = tuple(described(files))
-    ends = [*(session.at - 1 for _, session in parts[1:]), manifest.to_ns]
+    ends = [*(session.at - 1 for _, session in parts[1:]), manifest.to_ns][: len(parts)]
     return tuple(
         Recording(place, session, max(manifest.from_ns, session.at), min(manifest.to_ns, end))
         for (place, session), end in zip(parts, ends, strict=True)

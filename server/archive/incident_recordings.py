@@ -1,6 +1,6 @@
 """Compare an incident's recorded files with the journal's hashes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -8,6 +8,7 @@ import msgspec
 
 from devices.cameras.footage import utc
 from models.session import Session
+from server.archive.incident import Manifest
 from server.archive.incident_recorded import (
     FOLDER,
     Hashed,
@@ -38,6 +39,11 @@ class Recording:
     session: Session
     from_ns: int
     to_ns: int
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder at the table."""
+        return f"{self.session.table}-{self.session.at}"
 
 
 def proven_entries(data: bytes, main: Proof) -> tuple[tuple[RecordingHashed, ...], tuple[int, ...]]:
@@ -78,7 +84,7 @@ def _was_found(one: Proven) -> bool:
 def unproven(
     recording: Recording,
     entries: Sequence[RecordingHashed],
-    ranged: Sequence[Ranged],
+    manifest: Manifest,
     files: Mapping[str, bytes],
 ) -> Iterator[str]:
     """Yield the parts of a recording that the proven entries leave open.
@@ -86,21 +92,31 @@ def unproven(
     Raises:
         Differs: bytes of it do not match their hashes.
     """
-    place, session = recording.place, recording.session
+    place, session, folder = recording.place, recording.session, recording.folder
     named = described_by(entries, SESSION_FILE, files[place + SESSION_FILE])
-    folder = f"{session.table}-{session.at}"
     own = [one for one in entries if one.folder == folder]
     if not any(one.entry.folder == folder for one in named):
         yield f"{place}{SESSION_FILE} and its recordings: the journal has no hash of it"
         return
     if not described_by(own, session.layout, files[place + session.layout]):
         yield f"{place}{session.layout}: the journal has no such hash of it"
-    taken = [one for one in ranged if one.name.startswith(place + FOLDER)]
+    taken = [one for one in manifest.recorded if one.name.startswith(place + FOLDER)]
     if any(one.folder != folder for one in taken):
         raise Differs(f"{place}{FOLDER} belongs to another recording")
     held = {(one.folder, one.file): set(_held(one, own, files[one.name])) for one in taken}
     for device in devices_of(session):
         yield from _of_device(recording, device, pieces_of(own, device), held)
+    for camera in session.cameras:
+        if manifest.clips[place + camera.name] is None and _filmed(
+            recording, pieces_of(own, camera.name)
+        ):
+            yield f"{place}clips/{camera.name}.mp4 is missing: the camera gave pictures"
+
+
+def _filmed(recording: Recording, pieces: Iterable[Hashed]) -> bool:
+    """Return whether a camera's first or last picture of a piece lies within the span."""
+    times = [at for one in pieces for at in (one.piece.from_ns, one.piece.to_ns)]
+    return any(at is not None and recording.from_ns <= at <= recording.to_ns for at in times)
 
 
 def _held(

@@ -236,7 +236,7 @@ def _summary(line: Text, file: Path, found: Checked) -> Text:
     clips = [name for name, span in manifest.clips.items() if span is not None]
     line.append(f"\n{counted(found.events, 'event')}, {counted(len(clips), 'clip')}")
     for name in sorted(manifest.clips.keys() - set(clips)):
-        line.append(f"\ncamera {name} has no picture of that time", style="yellow")
+        line.append(f"\nno clip of camera {name} is in the file", style="yellow")
     return line
 
 

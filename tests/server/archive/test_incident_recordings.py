@@ -1,6 +1,6 @@
 """Recorded video and bytes in an incident, held to what the table's journal has of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from models.errors import TechnicianError
 from models.session import SerialRecord
-from server.archive.incident import MANIFEST, Manifest, packed, round_asked
+from server.archive.incident import EVENTS, MANIFEST, PROOF, Manifest, packed, round_asked, sealed
 from server.archive.incident_check import checked
 from server.archive.incident_recorded import HASHES, Proven
 from server.cli.app import run
@@ -245,9 +245,109 @@ def test_hashes_that_a_later_start_found_unsigned_are_named(tmp_path: Path) -> N
     assert any("found it unsigned" in one for one in found.recordings)
 
 
-def test_an_export_without_the_hashes_is_not_proven(files: Files) -> None:
+def without_hashes(files: Files) -> bytes:
     recorded = {one.name for one in manifest_of(files).recorded} | {HASHES}
     kept = {name: data for name, data in files.items() if name not in recorded}
-    bare = with_recorded(kept, lambda manifest: replace(manifest, recorded=()))
-    (what,) = checked(relisted(bare), Path("bare")).recordings
-    assert "did not journal hashes" in what
+    return relisted(with_recorded(kept, lambda manifest: replace(manifest, recorded=())))
+
+
+def test_an_export_without_the_hashes_is_not_proven(files: Files) -> None:
+    """No entry with hashes lies within the round, so nothing tells whether the journal has any."""
+    assert "the file has no hashes of them" in standing(without_hashes(files))
+
+
+def test_hashes_among_the_entries_show_that_their_file_is_missing(
+    hashed: Recorded, tmp_path: Path
+) -> None:
+    whole_files = files_of(hashed.export(2, margin_s=4), tmp_path / "w.zip")
+    assert whole_files[EVENTS].count(b"recording_hashed") > 1
+    assert "hashes.json is missing: the entries have hashes" in standing(
+        without_hashes(whole_files)
+    )
+    kept = {name: data for name, data in whole_files.items() if name != HASHES}
+    zeroed = kept | {VIDEO: kept[VIDEO][:2000] + bytes(20_000) + kept[VIDEO][22_000:]}
+    assert "hashes.json is missing" in standing(relisted(zeroed))
+
+
+# --- each piece removed, emptied, cut or changed ----------------------------------------------
+
+
+def removed(files: Files, name: str) -> Iterator[Files]:
+    """Without a file, also where a forger takes its traces from the manifest."""
+    kept = {other: data for other, data in files.items() if other != name}
+    yield kept
+    manifest = manifest_of(files)
+    clips = {
+        camera: None if name == f"clips/{camera}.mp4" else span
+        for camera, span in manifest.clips.items()
+    }
+    recorded = tuple(one for one in manifest.recorded if one.name != name)
+    if name != MANIFEST:
+        yield kept | {
+            MANIFEST: msgspec.json.encode(replace(manifest, clips=clips, recorded=recorded))
+        }
+
+
+def emptied(files: Files, name: str) -> Iterator[Files]:
+    yield files | {name: b""}
+
+
+def truncated(files: Files, name: str) -> Iterator[Files]:
+    data = files[name]
+    for length in (1, len(data) // 2, len(data) - 1):
+        yield files | {name: data[:length]}
+
+
+def changed(files: Files, name: str) -> Iterator[Files]:
+    data = files[name]
+    for place in {*range(0, len(data), max(1, len(data) // 97)), len(data) - 1}:
+        for bit in (0, 5, 7):
+            yield files | {name: data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]}
+
+
+PIECES = [MANIFEST, EVENTS, PROOF, HASHES, VIDEO, CAPTURE, COPY, "session.toml", "layout.toml"]
+CLIP = "clips/overhead.mp4"
+"""Only the exporter's signature proves it; that it is there, the journal does."""
+
+
+def test_these_are_the_pieces(files: Files) -> None:
+    assert {*PIECES, CLIP} == {name for name in files if not name.startswith("recorded/overhead.")}
+
+
+@pytest.mark.parametrize("harm", [removed, emptied, truncated, changed])
+@pytest.mark.parametrize("margin_s", [0, 4], ids=["no-hashes-in-the-span", "hashes-in-the-span"])
+@pytest.mark.parametrize("name", [*PIECES, CLIP])
+def test_no_piece_can_be_harmed_unnoticed(
+    hashed: Recorded,
+    tmp_path: Path,
+    name: str,
+    margin_s: int,
+    harm: Callable[[Files, str], Iterator[Files]],
+) -> None:
+    whole_files = files_of(hashed.export(2, margin_s), tmp_path / "w.zip")
+    assert standing(relisted(whole_files)) == ""
+    for harmed in harm(whole_files, name):
+        if harmed == whole_files or (name == CLIP and harm in {truncated, changed}):
+            continue
+        forged = relisted(harmed) if name != MANIFEST else resealed(harmed)
+        why = standing(forged)
+        assert why or without_claims(harmed) == without_claims(whole_files), (name, harm)
+        assert "not journal" not in why
+        assert "no picture" not in why
+
+
+def resealed(files: Files) -> bytes:
+    return sealed(files, None)
+
+
+def without_claims(files: Files) -> Manifest:
+    """The manifest without what only the exporter proves: its time, and a clip's within 1 ms."""
+    manifest = manifest_of(files)
+    return replace(manifest, made_ns=0, clips=dict.fromkeys(manifest.clips))
+
+
+def test_a_file_without_any_recording_proves_none(files: Files) -> None:
+    kept = {name: files[name] for name in (EVENTS, PROOF, HASHES, MANIFEST)}
+    bare = with_recorded(kept, lambda manifest: replace(manifest, recorded=(), clips={}))
+    assert "session.toml is missing" in standing(relisted(bare))
+    assert f"BJ-01-{START_NS}: the recording is missing" in standing(relisted(bare))
