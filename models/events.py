@@ -236,14 +236,17 @@ class CardPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Index among the round's ``card_dealt`` to that hand, from 0."""
 
 
-Decision: TypeAlias = Literal["chosen", "dealt", "burned", "stands", "unreadable", "void"]
+Decision: TypeAlias = Literal[
+    "chosen", "dealt", "burned", "account", "stands", "unreadable", "void"
+]
 
 
 class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolved"):
     """A person decided a review item; ``source`` names who, ``console:NAME``.
 
     ``chosen``: the card in question is ``choice``. ``dealt``: it belongs to ``card``'s hand.
-    ``burned``: it went to the discard rack. ``stands``: what is recorded is right.
+    ``burned``: it went to the discard rack. ``account``: the round went as the item's account of
+    that number has it. ``stands``: what is recorded is right.
     ``unreadable``: nobody knows the card; the round settles as far as every possible card agrees.
     ``void``: the floor calls the round off, and every wager goes back.
     """
@@ -256,6 +259,10 @@ class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolve
     """The card, where the decision names one."""
     card: CardPlace | None = None
     """The card in question, where the evidence leaves it open; for ``dealt``, its place."""
+    account: Annotated[int, Meta(ge=0, le=63)] | None = None
+    """The item's account that holds, from 0, the stated one; for ``account``."""
+    says: str = ""
+    """What happened by the decision, in the words of the item's answer."""
     reason: str = ""
     """In the person's words; required for ``unreadable`` and ``void``."""
     approved_by: str = ""

@@ -6,7 +6,15 @@ import msgspec
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import AnyFact, AnyObservation, HandNo, Judgement, Spot
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    CardPlace,
+    Decision,
+    HandNo,
+    Judgement,
+    Spot,
+)
 from models.money import Cents
 
 DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
@@ -168,19 +176,33 @@ class AccountHand(msgspec.Struct, frozen=True):
     net: Cents | None
 
 
+class Change(msgspec.Struct, frozen=True):
+    """What an account of a round has in place of stated facts."""
+
+    at: int
+    """Place of the first of these among the facts of the round, from 0, its opening."""
+    drops: int
+    """How many stated facts it does without."""
+    facts: tuple[AnyFact, ...]
+    """What it has there."""
+
+
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """One of the accounts of a round that remain."""
 
     odds: float
     """How many times likelier it is than the stated one, which has 1."""
     tells: str
-    """Where it first differs from the others."""
+    """What happened by it where the accounts differ: ``the dealer drew 2H``."""
     hands: tuple[AccountHand, ...]
     """The hands that settle otherwise by another of the accounts."""
     mistakes: tuple[str, ...]
     """Codes of the mistakes that it holds, with the spot: ``wrong_payout at spot 3``."""
     witnesses: tuple[Witness, ...] = ()
     """Who speaks for it (more than 1) or against it; none for the stated one."""
+    changes: tuple[Change, ...] | msgspec.UnsetType = msgspec.UNSET
+    """How its facts differ from the stated ones: with them it can be chosen. None for the stated
+    account; absent in entries of an older version."""
 
 
 class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
@@ -193,6 +215,46 @@ class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
     accounts: tuple[Account, ...] | msgspec.UnsetType = msgspec.UNSET
     """The two or three likeliest accounts of the round, the stated one first; absent where the
     question is not between accounts."""
+
+
+Likelihood: TypeAlias = Literal[
+    "almost certain", "likely", "about even", "unlikely", "very unlikely"
+]
+
+
+class SpotAnswer(msgspec.Struct, frozen=True):
+    """What a spot comes to by an answer. Amounts are the player's gain."""
+
+    spot: Spot
+    due: Cents | None
+    """``None`` while a card of it is not known."""
+    paid: Cents | None
+    """What changed hands; ``None`` where no payment of the round was seen."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer to a review item: the decision that gives it, and what the round comes to by it.
+
+    Computed on request, never stored.
+    """
+
+    says: str
+    """What happened by it."""
+    decision: Decision
+    choice: Card | None = None
+    card: CardPlace | None = None
+    account: int | None = None
+    asks_reason: bool = False
+    odds: float | None = None
+    """Its probability among the accounts of the item, where these were weighed."""
+    likelihood: Likelihood | None = None
+    """The same in words."""
+    comes_to: str
+    """What it means for the money and the mistakes, in one line."""
+    status: Status
+    spots: tuple[SpotAnswer, ...]
+    mistakes: tuple[str, ...]
+    """As in :class:`Account`."""
 
 
 class LedgerPosted(Judgement, frozen=True, kw_only=True, tag="ledger_posted"):

@@ -20,7 +20,9 @@ DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "sho
 HandOutcome: TypeAlias = Literal[
     "win", "lose", "push", "blackjack", "bust", "surrender", "void", "pending", "unknown"
 ]
-Decision: TypeAlias = Literal["chosen", "dealt", "burned", "stands", "unreadable", "void"]
+Decision: TypeAlias = Literal[
+    "chosen", "dealt", "burned", "account", "stands", "unreadable", "void"
+]
 IncidentState: TypeAlias = Literal["open", "assigned", "closed"]
 Severity: TypeAlias = Literal["high", "medium", "low"]
 
@@ -286,6 +288,10 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     choice: Card | None
     card: CardPlace | None
     reason: str
+    account: int | None = None
+    """The item's account that holds, for ``account``."""
+    says: str = ""
+    """The answer in words; empty where the decision was given without any."""
     approved_by: str = ""
     """The second person, where the house asks for two."""
 
@@ -503,6 +509,8 @@ class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_propo
     decision: Decision
     choice: Card | None = None
     card: CardPlace | None = None
+    account: int | None = None
+    says: str = ""
     reason: str = ""
     instead_of: int | None = None
     """The decision that this one replaces."""

@@ -2,10 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 from rich.table import Table
@@ -15,11 +15,20 @@ from models.cards import Card
 from models.errors import OperatorError
 from models.events import CardPlace, Decision, ReviewResolved
 from models.house import House
-from models.judgements import AccountHand, AnyEvent, ReviewRaised, Sense, Witness
+from models.judgements import (
+    Account,
+    AccountHand,
+    Answer,
+    AnyEvent,
+    ReviewRaised,
+    Sense,
+    Witness,
+)
 from models.money import dollars
 from models.rulebook import Rulebook
-from server.house.wording import place
+from server.house.wording import place, with_pips
 from server.process.terminal import print_json, screen
+from server.table.answering import answers_to
 from server.table.resolving import decide
 from stream.clock import HostClock
 from stream.journal import Checkpoints
@@ -57,6 +66,10 @@ class Decided:
     place: str | None
     """``spot 3, hand 2, card 1`` or ``dealer, card 2``."""
     reason: str
+    answer: int | None = None
+    """The item's answer of that number, from 1, as ``review show`` numbers them."""
+    account: int | None = None
+    says: str = ""
 
 
 def list_reviews(journal: Path, *, as_json: bool) -> int:
@@ -73,8 +86,16 @@ def list_reviews(journal: Path, *, as_json: bool) -> int:
     return sum(row["decided"] is None for row in rows)
 
 
-def show_reviews(journal: Path, number: int | None, *, as_json: bool) -> int:
-    """Print the open items of a journal, or of one round, with the accounts that remain.
+def show_reviews(
+    journal: Path, number: int | None, rules: Rulebook | None, *, as_json: bool
+) -> int:
+    """Print the open items of a journal, or of one round, with their answers.
+
+    Args:
+        journal: the table's.
+        number: the round; ``None`` for all.
+        rules: those of the session, where its journal does not state them.
+        as_json: whether to print JSON.
 
     Returns:
         The number of items printed.
@@ -82,40 +103,71 @@ def show_reviews(journal: Path, number: int | None, *, as_json: bool) -> int:
     Raises:
         TechnicianError: the journal is damaged.
     """
+    events = tuple(read_journal(journal))
     rows = [
-        row
-        for row in _rows(read_journal(journal))
-        if row["decided"] is None and number in (None, row["round"])
+        row for row in _rows(events) if row["decided"] is None and number in (None, row["round"])
     ]
+    for row in rows:
+        row["answers"] = _answers(events, row, rules, journal)
     if as_json:
         print_json(rows)
     elif not rows:
         screen().print("nothing to decide")
     for row in () if as_json else rows:
         screen().print(_shown(row))
+    if rows and not as_json:
+        screen().print(Text(f"Decide with: {_how_to(journal, rows[0])}", style="dim"))
     return len(rows)
 
 
-def _shown(row: dict[str, object]) -> Text:
-    """Return an item in words: its accounts, what each settles to, and which sense supports it."""
+def _how_to(journal: Path, row: dict[str, object]) -> str:
+    named = f"{journal} -n {row['round']} --item {row['item']}"
+    return f"pitwatch review resolve {named} --answer NUMBER --by YOUR-NAME"
+
+
+def _answers(
+    events: Sequence[AnyEvent | UnknownEvent],
+    row: dict[str, Any],
+    rules: Rulebook | None,
+    journal: Path,
+) -> tuple[Answer, ...]:
+    """Return the answers to an item; none where nothing states the rules it is settled by."""
+    try:
+        return answers_to(events, row["round"], row["item"], rules, where=str(journal)).answers
+    except OperatorError:
+        return ()
+
+
+def _shown(row: dict[str, Any]) -> Text:
+    """Return an item in words: its answers, what each comes to, and which sense supports it."""
     text = Text(f"round {row['round']}, item {row['item']}: ", style="bold")
-    text.append(f"{row['what']}\n", style="not bold")
-    accounts = row["accounts"]
-    assert isinstance(accounts, tuple)
+    text.append(f"{with_pips(row['what'])}\n", style="not bold")
+    accounts: tuple[Account, ...] = row["accounts"]
+    for number, answer in enumerate(row["answers"], 1):
+        known = f" ({answer.likelihood}: {answer.odds:g})" if answer.likelihood else ""
+        reason = " (give a --reason)" if answer.asks_reason else ""
+        says = with_pips(answer.says[:1].upper() + answer.says[1:])
+        text.append(f"  {number}  {says}{known}{reason}\n", style="not bold")
+        text.append(f"     {with_pips(answer.comes_to)}\n", style="dim not bold")
+        if answer.account is not None:
+            text.append(_spoken(accounts[answer.account], "     "), style="dim not bold")
+    if row["answers"]:
+        return text
     for account in accounts:
-        stated = account is accounts[0]
-        odds = "as stated" if stated else f"odds {account.odds:g} to 1"
-        text.append(f"  {odds}: {account.tells}\n", style="not bold")
+        odds = "as recorded" if account is accounts[0] else f"odds {account.odds:g} to 1"
+        text.append(f"  {odds}: {with_pips(account.tells)}\n", style="not bold")
         settles = [_settles(hand) for hand in account.hands]
         settles += account.mistakes or ("no mistake",)
         text.append(f"    settles to: {', '.join(settles)}\n", style="dim not bold")
-        spoken = "; ".join(_speaks(witness) for witness in account.witnesses)
-        text.append(f"    {spoken}\n" if spoken else "", style="dim not bold")
-    candidates = row["candidates"]
-    assert isinstance(candidates, tuple)
-    if candidates and not accounts:
-        text.append(f"  it may be {' or '.join(candidates)}\n", style="not bold")
+        text.append(_spoken(account, "    "), style="dim not bold")
+    if row["candidates"] and not accounts:
+        text.append(f"  it may be {' or '.join(row['candidates'])}\n", style="not bold")
     return text
+
+
+def _spoken(account: Account, before: str) -> str:
+    spoken = "; ".join(_speaks(witness) for witness in account.witnesses)
+    return f"{before}{spoken}\n" if spoken else ""
 
 
 def _settles(hand: AccountHand) -> str:
@@ -141,6 +193,8 @@ def resolve(
     as_json: bool,
 ) -> None:
     """Decide an item: the running table writes it, else the closed journal is reopened for it."""
+    if decided.answer is not None:
+        decided = _answered(journal, decided, rules)
     _check_people(journal, decided, house)
     clock = HostClock()
     decision = ReviewResolved(
@@ -151,6 +205,8 @@ def resolve(
         decision=_decision(decided.decision),
         choice=None if decided.choice is None else _card(decided.choice),
         card=None if decided.place is None else _place(decided.place),
+        account=decided.account,
+        says=decided.says,
         reason=decided.reason,
         approved_by=decided.approved_by or "",
     )
@@ -161,6 +217,32 @@ def resolve(
     else:
         line = Text("decided", style="bold green")
         screen().print(line.append(f"  entry {handed.seq}, written by the {handed.by}"))
+
+
+def _answered(journal: Path, decided: Decided, rules: Rulebook | None) -> Decided:
+    """Return what is decided by an answer of the item.
+
+    Raises:
+        OperatorError: the item has no answer of that number.
+    """
+    events = tuple(read_journal(journal))
+    answers = answers_to(events, decided.round, decided.item, rules, where=str(journal)).answers
+    number = decided.answer or 0
+    if not 1 <= number <= len(answers):
+        raise OperatorError(
+            f"the item has no answer {number}",
+            where="--answer",
+            way_out=f"Give a number from 1 to {len(answers)}; `pitwatch review show` lists them",
+        )
+    given = answers[number - 1]
+    return replace(
+        decided,
+        decision=given.decision,
+        choice=None if given.choice is None else str(given.choice),
+        place=None if given.card is None else _place_words(given.card),
+        account=given.account,
+        says=given.says,
+    )
 
 
 def _check_people(journal: Path, decided: Decided, house: House) -> None:
@@ -194,8 +276,8 @@ def _is_decided(journal: Path, decided: Decided) -> bool:
     )
 
 
-def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:
-    rows: dict[tuple[int, int], dict[str, object]] = {}
+def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, Any]]:
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
     raised: dict[int, int] = {}
     for event in events:
         if isinstance(event, ReviewRaised):
@@ -217,23 +299,23 @@ def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:
 def _describe(event: ReviewResolved) -> str:
     where = "" if event.card is None else f"at {_place_words(event.card)}"
     parts = [event.decision, str(event.choice or ""), where, event.reason]
+    if event.decision == "account":
+        parts = [event.says or f"account {event.account}", event.reason]
     text = " ".join(part for part in parts if part)
     return f"{text}, by {event.source.removeprefix('console:')}"
 
 
-def _table(rows: Iterable[dict[str, object]]) -> Table:
+def _table(rows: Iterable[dict[str, Any]]) -> Table:
     table = Table(box=None, header_style="dim", pad_edge=False)
-    for heading in ("round", "item", "to be decided", "candidates", "decided"):
+    for heading in ("round", "item", "question", "it may be", "decided"):
         table.add_column(heading, overflow="fold")
     for row in rows:
-        candidates = row["candidates"]
-        assert isinstance(candidates, tuple)
         decided = Text("open", style="bold yellow") if row["decided"] is None else row["decided"]
         table.add_row(
             str(row["round"]),
             str(row["item"]),
-            str(row["what"]),
-            " or ".join(candidates),
+            with_pips(row["what"]),
+            with_pips(" or ".join(row["candidates"])),
             decided if isinstance(decided, Text) else str(decided),
         )
     return table

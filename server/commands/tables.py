@@ -354,7 +354,8 @@ def _review_line(review: Review) -> Text:
     line = Text("  ? ", style="bold yellow")
     line.append(with_pips(review.what), style="yellow")
     if review.candidates:
-        line.append(f". {candidates_text(review.candidates)}")
+        stop = "" if review.what.endswith(("?", ".")) else "."
+        line.append(f"{stop} {candidates_text(review.candidates)}")
     if review.evidence:
         line.append(f" [{events_text(review.evidence)}]", style="dim")
     return line

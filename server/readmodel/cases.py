@@ -73,6 +73,9 @@ class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_propo
     decision: Decision
     choice: Card | None = None
     card: CardPlace | None = None
+    account: int | None = None
+    says: str = ""
+    """The answer in words."""
     reason: str = ""
     instead_of: int | None = None
     """The decision that this one replaces."""

@@ -116,6 +116,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("what", "text"),
         Column("candidates", "text", lambda row: " | ".join(row.candidates)),
         Column("decision", "text", lambda row: row.decided and row.decided.decision),
+        Column("answer", "text", lambda row: row.decided and row.decided.says),
         Column("decided_by", "text", lambda row: row.decided and row.decided.person),
         Column("decided_at", "time", lambda row: row.decided and row.decided.at),
         Column("reason", "text", lambda row: row.decided and row.decided.reason),

@@ -48,7 +48,7 @@ _SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "card_gone": frozenset({"track", "frame"}),
     "camera_fault": frozenset({"kind", "detail", "frame", "count", "proposed"}),
     "camera_recovered": frozenset({"kind", "lasted_ns", "frame"}),
-    "review_resolved": frozenset({"round", "item", "decision"}),
+    "review_resolved": frozenset({"round", "item", "decision", "account"}),
     "rules_stated": frozenset({"rulebook", "rules", "overrides", "rules_hash"}),
     "program_stated": frozenset({"version", "program_hash", "networks", "compiled_hash"}),
     "plate_read": frozenset({"spot", "circle", "amount", "chips"}),
@@ -168,7 +168,7 @@ def _violation_row(row: ViolationRow, _: Hidden) -> ViolationRow:
 
 
 def _review_row(row: ReviewRow, _: Hidden) -> ReviewRow:
-    decided = row.decided and replace(row.decided, choice=None, reason=WITHHELD)
+    decided = row.decided and replace(row.decided, choice=None, says="", reason=WITHHELD)
     return replace(row, what=WITHHELD, candidates=(), decided=decided)
 
 

@@ -472,6 +472,8 @@ def _decided(event: ReviewResolved) -> Decided:
         choice=event.choice,
         card=event.card,
         reason=event.reason,
+        account=event.account,
+        says=event.says,
         approved_by=event.approved_by,
     )
 

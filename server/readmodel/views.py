@@ -94,6 +94,10 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     choice: Card | None
     card: CardPlace | None
     reason: str
+    account: int | None = None
+    """The item's account that holds, for ``account``."""
+    says: str = ""
+    """The answer in words; empty where the decision was given without any."""
     approved_by: str = ""
     """The second person, where the house requires two."""
 

@@ -1,7 +1,7 @@
 """The accounts of a round that remain, in words: odds, what each settles to, who speaks for it."""
 
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from math import exp
 from typing import Final
 
@@ -12,16 +12,11 @@ from models.events import (
     AnyFact,
     CardDealt,
     CardExposed,
-    PaymentMade,
-    PlayerActed,
-    RoundClosed,
-    WagerPlaced,
-    WagerRemoved,
 )
-from models.judgements import Account, AccountHand, Review, Sense, Witness
-from models.money import dollars
-from models.places import spot_hand, zone_name
+from models.judgements import Account, AccountHand, Change, Review, Sense, Witness
+from settlement.reckoning.differing import came_by_rank, difference
 from settlement.reckoning.odds import MISTAKE
+from settlement.reckoning.record import gist
 from settlement.reconcile.weighing import Outcome
 
 MOST: Final = 3
@@ -61,28 +56,84 @@ class Rival:
         by_sense: Mapping[Sense, float],
     ) -> None:
         self.odds, self.facts, self.outcome, self.by_sense = odds, facts, outcome, by_sense
+        self.came: CardDealt | None = None
+        """The card that nobody saw, of any suit, in an account by which one came."""
+        self.tells = ""
+        """What happened by it, where its facts alone do not say so."""
 
 
 def accounts(
-    record: Sequence[AnyFact], stated: Outcome, rivals: Sequence[Rival]
+    record: Sequence[AnyFact], stated: Outcome, rivals: Sequence[Rival], held: str | None = None
 ) -> tuple[Account, ...]:
-    """Return the stated account and its likeliest rivals; nothing where there are none."""
+    """Return the stated account and its likeliest rivals; nothing where there are none.
+
+    Args:
+        record: the round as it is stated.
+        stated: what that settles to.
+        rivals: what else may have happened.
+        held: how the stated account is told; by default by its difference from the likeliest other.
+    """
+    likeliest = shown(stated, rivals)
+    if not likeliest:
+        return ()
+    differing = _differing([stated, *(rival.outcome for rival in likeliest)])
+    tells = held or difference(record, likeliest[0].facts).held
+    found = [replace(_account(1.0, tells, stated, differing, ()), changes=())]
+    for rival in likeliest:
+        witnesses = _witnesses(rival, stated)
+        instead = rival.tells or difference(record, rival.facts).instead
+        account = _account(rival.odds, instead, rival.outcome, differing, witnesses)
+        found.append(replace(account, changes=_changes(record, rival.facts)))
+    return tuple(found)
+
+
+def shown(stated: Outcome, rivals: Sequence[Rival]) -> list[Rival]:
+    """Return the likeliest rivals that settle otherwise, and otherwise than one another."""
     likeliest: list[Rival] = []
-    for rival in sorted(rivals, key=lambda one: -one.odds):
+    for rival in sorted(_by_outcome(rivals), key=lambda one: -one.odds):
         known = any(_same(rival.outcome, one) for one in (stated, *(o.outcome for o in likeliest)))
         faint = bool(likeliest) and rival.odds * FAINT < likeliest[0].odds
         if not (known or faint) and len(likeliest) < MOST - 1:
             likeliest.append(rival)
-    if not likeliest:
-        return ()
-    differing = _differing([stated, *(rival.outcome for rival in likeliest)])
-    held = difference(record, likeliest[0].facts)[0]
-    found = [_account(1.0, held, stated, differing, ())]
-    for rival in likeliest:
-        witnesses = _witnesses(rival, stated)
-        instead = difference(record, rival.facts)[1]
-        found.append(_account(rival.odds, instead, rival.outcome, differing, witnesses))
-    return tuple(found)
+    return likeliest
+
+
+def _by_outcome(rivals: Sequence[Rival]) -> Iterator[Rival]:
+    """Yield the rivals; those of one card that nobody saw as one where they settle alike."""
+    unseen: list[list[Rival]] = []
+    for rival in rivals:
+        if rival.came is None:
+            yield rival
+            continue
+        for group in unseen:
+            if _same(group[0].outcome, rival.outcome) and _to_one(group[0], rival):
+                group.append(rival)
+                break
+        else:
+            unseen.append([rival])
+    for group in unseen:
+        best = max(group, key=lambda one: one.odds)
+        odds = sum(one.odds for one in group)
+        one = Rival(odds, best.facts, best.outcome, best.by_sense)
+        one.tells = came_by_rank([rival.came for rival in group if rival.came is not None])
+        yield one
+
+
+def _to_one(one: Rival, other: Rival) -> bool:
+    assert one.came is not None
+    assert other.came is not None
+    return (one.came.to, one.came.hand) == (other.came.to, other.came.hand)
+
+
+def _changes(record: Sequence[AnyFact], facts: Sequence[AnyFact]) -> tuple[Change, ...]:
+    """Return what an account has in place of stated facts."""
+    mine, its = [gist(fact) for fact in record], [gist(fact) for fact in facts]
+    matched = SequenceMatcher(None, mine, its, autojunk=False)
+    return tuple(
+        Change(at, end - at, tuple(facts[first:last]))
+        for kind, at, end, first, last in matched.get_opcodes()
+        if kind != "equal"
+    )
 
 
 def _account(
@@ -154,45 +205,3 @@ def _other_face(record: Sequence[AnyFact], facts: Sequence[AnyFact]) -> Card | N
         if mine != its:
             return its.card if isinstance(its, CardDealt | CardExposed) else None
     return None
-
-
-def difference(one: Sequence[AnyFact], other: Sequence[AnyFact]) -> tuple[str, str]:
-    """Name the first facts in which two records differ."""
-    for mine, its in zip_longest(one, other):
-        if mine != its:
-            return _name(mine), _name(its)
-    return "", ""
-
-
-def _name(fact: AnyFact | None) -> str:
-    match fact:
-        case None:
-            what = "nothing more"
-        case CardDealt():
-            what = f"{_face(fact.card)} dealt to {zone_name(fact.to)}, face {fact.face}"
-        case CardExposed():
-            what = f"{_face(fact.card)} of {zone_name(fact.to)} turned up"
-        case PaymentMade() | WagerPlaced() | WagerRemoved():
-            what = _chips(fact)
-        case PlayerActed():
-            what = f"{spot_hand(fact.spot, fact.hand)}: {fact.action.replace('_', ' ')}"
-        case RoundClosed():
-            what = "the round was over"
-        case _:
-            what = type(fact).__name__
-    return what
-
-
-def _face(card: Card | None) -> str:
-    return "a card" if card is None else str(card)
-
-
-def _chips(fact: PaymentMade | WagerPlaced | WagerRemoved) -> str:
-    whose, amount = spot_hand(fact.spot, fact.hand), dollars(abs(fact.amount))
-    if isinstance(fact, WagerPlaced):
-        return f"{amount} put on {whose} ({fact.kind} wager)"
-    if isinstance(fact, WagerRemoved):
-        return f"{amount} taken back from {whose}"
-    if not fact.amount:
-        return f"{whose} left alone"
-    return f"{amount} paid to {whose}" if fact.amount > 0 else f"{amount} taken from {whose}"

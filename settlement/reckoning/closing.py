@@ -10,6 +10,7 @@ from models.events import (
     AnyFact,
     CardDealt,
     CardExposed,
+    Dealt,
     PaymentMade,
     RoundClosed,
     Spot,
@@ -17,12 +18,20 @@ from models.events import (
 )
 from models.judgements import Review, Sense
 from models.money import Cents
-from models.places import spot_hand
 from models.rulebook import Rulebook
-from settlement.reckoning.accounts import FAINT, Rival, accounts, difference, offering
+from settlement.reckoning.accounts import FAINT, Rival, offering, shown
+from settlement.reckoning.asked import Asked, Mistaken, Otherwise, by_cause
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
+from settlement.reckoning.differing import card_at, changed, difference, whose
 from settlement.reckoning.in_play import InPlay
-from settlement.reckoning.loose_ends import Asked, halves, lacking, of_another_face, of_hands
+from settlement.reckoning.loose_ends import (
+    drawn_unseen,
+    halves,
+    lacking,
+    not_acted,
+    of_another_face,
+    of_hands,
+)
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
 from settlement.reckoning.odds import (
     ASKED_FROM,
@@ -74,57 +83,85 @@ class Closing:
         self._shoe, self._clinging, self._alone = shoe, clinging, alone
         self._weighing = Weighing(rules, shoe.room)
 
-    def asks(self, story: Story, others: Sequence[Story], cameras: int) -> list[Asked]:
-        """Return what is asked of the round that ``story`` closed first, and ``cameras`` saw."""
+    def asks(
+        self, story: Story, others: Sequence[Story], cameras: int, *, as_published: bool = True
+    ) -> list[Asked]:
+        """Return what is asked of the round that ``story`` closed first, and ``cameras`` saw.
+
+        Each question has its accounts. They can be chosen where the round was published as the
+        story has it.
+        """
         over = story.closed[0]
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
-        found = [Asked(review, settles_alike=False) for review in over.asks]
+        otherwise = Otherwise(self._weighing, record)
+        found = [self._of_play(review, otherwise) for review in over.asks]
         faces = list(self._of_faces(over, record, shoe=story.shoe))
         found += faces
-        found += of_another_face(over, record, [one.review.what for one in found])
-        found += halves(over)
-        found += self._stories(over, others, record, disputed=not faces)
+        found += of_another_face(over, otherwise, [one.review for one in found])
+        found += halves(over, otherwise)
+        for one in self._stories(over, others, record, disputed=not faces):
+            found = one.with_card(record, found)
         found += self._unlikely(record, over.wrong)
-        doubted = untimed(self._weighing, over, record) if story.shoe else ()
         none_held = self._alone and cameras <= 1 and not over.wrong
         laid = as_laid(self._felt, over, record)
-        late = dealt_sooner(self._weighing, record, laid, none_held=none_held)
-        found += [Asked(review, settles_alike=False) for review in (*doubted, *late)]
+        found += untimed(otherwise, over) if story.shoe else ()
+        found += dealt_sooner(otherwise, laid, none_held=none_held)
         found += self._unread(over, record)
         by_shoe = any(card.announced for card in over.cards)
         found += self._missed(record, story.pace_ns, cameras, by_shoe=by_shoe)
         found += self._broken(record, over.seen_turned_ns, cameras)
-        found += self._between(over, cameras, by_shoe=by_shoe)
-        found += of_hands(over, record, shoe=story.shoe)
+        found += self._between(over, otherwise, cameras, by_shoe=by_shoe)
+        found += of_hands(over, otherwise, shoe=story.shoe)
         evidence = record[-1].evidence
         if not _held_open(found) and over.cards and all(card.place is None for card in over.cards):
             # Whose each card was is told by the turns alone, and where the round ended by nothing.
-            what = "no camera saw a card of the round"
-            found.append(Asked(Review(what, (), evidence), settles_alike=False))
+            what = "Did the round go as recorded? No camera saw a card of it."
+            found.append(Asked(Review(what, (), evidence)))
         for short in self._weighing.short_of_a_card(record):
-            what = f"spot {short} seems to have got a card that no sensor reported"
-            found.append(Asked(Review(what, (), evidence), settles_alike=False))
+            what = f"Did spot {short} get a card that no sensor reported?"
+            about = [one for one in otherwise.mistakes if one[1] == short]
+            found.append(Asked(Review(what, (), evidence), about=about))
         disputed = any(card.disputed for card in over.cards)
         if not _held_open(found) and disputed and not self._weighing.settled(record):
-            what = "a hand lacks a card, and the shoe and the camera differ on another"
-            found.append(Asked(Review(what, (), evidence), settles_alike=False))
-        return found
+            what = (
+                "Did the round go as recorded? A hand lacks a card, and the shoe and the camera "
+                "read another one apart."
+            )
+            found.append(Asked(Review(what, (), evidence)))
+        asked = by_cause(otherwise, found)
+        for one in asked:
+            one.answer(otherwise, choosable=as_published)
+        return asked
+
+    def _of_play(self, review: Review, otherwise: Otherwise) -> Asked:
+        """Return what was asked while the round was played, with what else may have happened."""
+        return Asked(review, rivals=not_acted(otherwise, review))
 
     def _of_faces(self, over: Closed, record: Sequence[AnyFact], *, shoe: bool) -> Iterator[Asked]:
         """Yield what is asked about single cards."""
         questions = self._faces(over, record)
         answers = self._weighing.answers(record, questions)
         wary = self._weighing.answers(record, [question.warily() for question in questions])
+        apart = sum(question.contradicted for question in questions)
         for question, answer, otherwise in zip(questions, answers, wary, strict=True):
             rivals = self._faced(record, question) if "open" in (answer, otherwise) else []
             if not shoe and not question.contradicted and not self._weighs(record, rivals):
                 rivals = []
             if rivals or answer == "alike":
-                stated = self._weighing.outcome(record, record)
-                both = accounts(record, stated, rivals)
                 review = offering(question.review, record, rivals)
-                yield Asked(review, settles_alike=not rivals, accounts=both)
+                about = self._caused(record, rivals) if question.contradicted and apart == 1 else ()
+                if rivals and not question.contradicted:
+                    about = self._weighing.mistakes(record)
+                if about and not question.contradicted:
+                    review = Review("Was a card misread?", (), review.evidence)
+                yield Asked(review, settles_alike=not rivals, rivals=rivals, about=about)
+
+    def _caused(self, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> list[Mistaken]:
+        """Return the mistakes of a round that are none by one of its rivals."""
+        stated = self._weighing.outcome(record, record).mistakes
+        spared = [code for rival in rivals for code in stated - rival.outcome.mistakes]
+        return [(code, spot) for code, spot, _ in spared]
 
     def unfinished(self, story: Story, stories: Sequence[Story]) -> list[Review]:
         """Return what is asked of a round in play that nobody saw the end of."""
@@ -133,7 +170,8 @@ class Closing:
         questions = self._faces(over, record)
         asked = [*over.asks, *(question.review for question in questions if question.likely)]
         for card in over.cards if story.shoe else ():
-            what = lacking(card)
+            at = card.dealt - over.opened
+            what = lacking(card, card_at(record, at)) if at >= 0 else None
             if what is not None:
                 names = () if card.card is None else (str(card.card),)
                 asked.append(Review(what, names, card.seqs))
@@ -143,9 +181,11 @@ class Closing:
                 continue
             facts = _round(other)[:-1]
             if sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
-                held, instead = difference(record, facts)
-                what = "what happened cannot be told apart"
-                asked.append(Review(what, (held, f"{instead} ({odds:.2g})"), ()))
+                between = difference(record, facts)
+                seqs = {seq for fact in changed(record, facts) for seq in fact.evidence}
+                between_two = (between.held, between.instead)
+                if not any(seqs.intersection(one.evidence) for one in asked):
+                    asked.append(Review(between.asks, between_two, tuple(sorted(seqs))))
                 break
         return asked
 
@@ -201,10 +241,10 @@ class Closing:
         found = []
         for at, fact in enumerate(record):
             if isinstance(fact, CardDealt) and never_known(record, at, fact):
-                whose = "the dealer" if fact.to == "dealer" else spot_hand(fact.to, fact.hand)
                 own = next((card for card in over.cards if card.dealt - over.opened == at), None)
                 faces = () if own is None or own.reading is None else own.reading.possible
-                review = Review(f"a card of {whose} was never read", faces, fact.evidence)
+                what = f"Which card is {card_at(record, at)}? Nobody read it."
+                review = Review(what, faces, fact.evidence)
                 found.append(Asked(review, settles_alike=settled))
         return found
 
@@ -222,7 +262,8 @@ class Closing:
             return None
         if card.shoe_card is not None and reading is not None and not card.disputed:
             return None
-        held = Stated(stated, card.shoe_card, card.seqs, places)
+        name = card_at(record, places[0]) if places else f"a card of {whose(card.to, card.number)}"
+        held = Stated(name, stated, card.shoe_card, card.seqs, places)
         known = (self._clinging.most, self._clinging.least)
         if card.shoe_card is None and reading is not None:
             looks = max(1, reading.looks - 1) if self._alone else 1
@@ -270,16 +311,15 @@ class Closing:
                 alike += odds
             else:
                 continue
-            found.append(Rival(odds, facts, outcome, _apart(other.by_sense, over.by_sense)))
+            senses = _apart(other.by_sense, over.by_sense)
+            found.append(Rival(odds, in_time(facts), outcome, senses))
         open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
         if not open_ and alike <= MISJUDGED_FROM:
             return []
-        rival = max(found, key=lambda one: one.odds)
-        held, instead = difference(record, rival.facts)
-        what = "what happened cannot be told apart"
-        review = Review(what, (held, f"{instead} ({rival.odds:.2g})"), record[-1].evidence)
-        both = accounts(record, stated, found)
-        return [Asked(review, settles_alike=not open_, accounts=both)]
+        rival = (*shown(stated, found), max(found, key=lambda one: one.odds))[0]
+        review = Review(difference(record, rival.facts).asks, (), ())
+        about = self._weighing.mistakes(record) if open_ else ()
+        return [Asked(review, settles_alike=not open_, rivals=found, about=about)]
 
     def _other_stories(
         self,
@@ -341,26 +381,30 @@ class Closing:
         )
         for to, rivals in ways:
             if self._weighs(record, rivals):
-                whose = "the dealer" if to == "dealer" else f"spot {to}"
-                yield _of_unseen(whose, record, stated, rivals)
+                mistakes = self._weighing.mistakes(record)
+                own = [one for one in mistakes if one[1] == to] or mistakes
+                yield _of_unseen(to, record, rivals, own)
 
     def _broken(self, record: Sequence[AnyFact], seen_ns: int, cameras: int) -> Iterator[Asked]:
         """Yield whose hand may have been broken by a card that nobody saw: a loss all the same."""
         if not seen_ns:
             return
         stated = self._weighing.outcome(record, record)
-        whose = broken_unseen(self._weighing, record, stated, seen_ns, max(1, cameras))
-        if whose is not None and sum(rival.odds for rival in whose[1]) > MISJUDGED_FROM:
-            yield _of_unseen(f"spot {whose[0]}", record, stated, whose[1])
+        broke = broken_unseen(self._weighing, record, stated, seen_ns, max(1, cameras))
+        if broke is not None and sum(rival.odds for rival in broke[1]) > MISJUDGED_FROM:
+            yield _of_unseen(broke[0], record, broke[1])
 
-    def _between(self, over: Closed, cameras: int, *, by_shoe: bool) -> Iterator[Asked]:
+    def _between(
+        self, over: Closed, otherwise: Otherwise, cameras: int, *, by_shoe: bool
+    ) -> Iterator[Asked]:
         """Yield that the dealer's row has a gap where a card may have lain that nobody saw."""
         unseen = log(MISSED_FACE) * max(1, cameras) + (log(SHOE_MISSED) if by_shoe else 0.0)
         dealer = [card for card in over.cards if card.to == "dealer"]
         if self._places.gap(dealer) + unseen > log(MISJUDGED_FROM):
-            what = "the dealer's row has a gap, where a card may have lain unseen"
+            what = "Did the dealer draw a card that no sensor saw? His row of cards has a gap."
             evidence = sorted({seq for card in dealer for seq in card.seqs})
-            yield Asked(Review(what, (), tuple(evidence)), settles_alike=False)
+            rivals = drawn_unseen(otherwise)
+            yield Asked(Review(what, (), tuple(evidence)), rivals=rivals)
 
     def _weighs(self, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> bool:
         """Return whether rivals that settle otherwise are likely enough to ask a person.
@@ -383,9 +427,8 @@ class Closing:
         several = wrong if codes and wrong > len(codes) + 1 else len(codes)
         if several < SEVERAL:
             return []
-        what = f"{several} mistakes in one round, which may be one that the sensors missed"
-        review = Review(what, tuple(codes), record[-1].evidence)
-        return [Asked(review, settles_alike=False)]
+        review = Review(f"Did this round hold {several} mistakes?", (), record[-1].evidence)
+        return [Asked(review, about=self._weighing.mistakes(record))]
 
     def _likely(self, evidence: float, outcome: Outcome, wrong: int) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds.
@@ -404,11 +447,11 @@ def _held_open(found: Sequence[Asked]) -> bool:
 
 
 def _of_unseen(
-    whose: str, record: Sequence[AnyFact], stated: Outcome, rivals: Sequence[Rival]
+    to: Dealt, record: Sequence[AnyFact], rivals: Sequence[Rival], about: Sequence[Mistaken] = ()
 ) -> Asked:
     """Ask whether somebody got a card that no sensor reported."""
-    review = Review(f"{whose} may have got a card unseen", (), record[-1].evidence)
-    return Asked(review, settles_alike=False, accounts=accounts(record, stated, rivals))
+    review = Review(f"Did {whose(to)} get a card that no sensor saw?", (), record[-1].evidence)
+    return Asked(review, rivals=rivals, about=about)
 
 
 class _OtherStory:

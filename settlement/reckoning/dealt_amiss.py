@@ -1,18 +1,19 @@
 """Mistakes of dealing that may be none: cards not timed, not placed, or stated late."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cmp_to_key, partial
 from typing import Final
 
 from msgspec.structs import replace
 
-from models.events import AnyFact, CardBurned, CardDealt, Spot
+from models.events import AnyFact, CardBurned, CardDealt, Face, Spot
 from models.judgements import Review
+from settlement.reckoning.accounts import Rival
+from settlement.reckoning.asked import Asked, Mistaken, Otherwise
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.story import Closed
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.sightings import Place
-from settlement.reconcile.weighing import Weighing
 
 _OF_DEALING: Final = frozenset(
     {
@@ -27,13 +28,21 @@ _OF_DEALING: Final = frozenset(
 """Mistakes of whose turn it was, and of which side a card showed: one that nobody timed, or saw,
 looks like one."""
 
+_OF_SIDES: Final = frozenset({"deal_face", "hole_card_exposed"})
+"""Those of them that are about the side a card showed."""
 
-def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iterator[Review]:
+_FAR: Final = 8
+_MOST_MOVES: Final = 40
+"""A card is looked for so many facts away, in so many ways: each settles the round once more."""
+
+
+def untimed(otherwise: Otherwise, over: Closed) -> Iterator[Asked]:
     """Ask about a mistake of dealing that rests on a card which no sensor timed, or placed.
 
     Where a shoe tells when the cards left it, that is one of which it did not tell. A card that
     nobody saw on the felt may have gone to anybody.
     """
+    record = otherwise.record
     by_shoe = any(card.clocked for card in over.cards)
     not_timed = [card for card in over.cards if not card.timed or (by_shoe and not card.clocked)]
     unplaced = [card for card in over.cards if card.where == "unseen"]
@@ -41,7 +50,7 @@ def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iter
     backs = [card for card in over.cards if card.face == "down" or _turned_elsewhere(card)]
     # So may a sighting at the rack be, by which a card was burned as the round went on.
     burned = _burned_in_play(record)
-    for code, spot in weighing.mistakes(record):
+    for code, spot in otherwise.mistakes:
         if code not in _OF_DEALING:
             continue
         beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
@@ -49,13 +58,14 @@ def untimed(weighing: Weighing, over: Closed, record: Sequence[AnyFact]) -> Iter
         doubted += backs if code == "deal_face" else []
         seqs = burned | {seq for card in doubted for seq in card.seqs}
         if seqs:
-            what = f"{_named(code, spot)} may be a card that a sensor missed, misread or saw late"
-            yield Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
+            what = "Did a sensor miss or misread a card, or see it late?"
+            review = Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
+            places = {card.dealt - over.opened for card in doubted if card.dealt >= over.opened}
+            rival = _in_order(otherwise, (code, spot), sorted(places))
+            yield Asked(review, rivals=rival, about=[(code, spot)])
 
 
-def dealt_sooner(
-    weighing: Weighing, record: Sequence[AnyFact], laid: list[AnyFact], *, none_held: bool
-) -> Iterator[Review]:
+def dealt_sooner(otherwise: Otherwise, laid: list[AnyFact], *, none_held: bool) -> Iterator[Asked]:
     """Ask about a mistake that is none where each card is taken in when it may have been dealt.
 
     A card that was hidden for long is stated after others that were dealt later. And where an arm
@@ -63,20 +73,59 @@ def dealt_sooner(
     long it lay there.
 
     Args:
-        weighing: settles the round.
-        record: the round as it is stated.
-        laid: the same by where the cards lie, as :func:`as_laid` returns it.
+        otherwise: settles the round.
+        laid: the round by where the cards lie, as :func:`as_laid` returns it.
         none_held: whether the likeliest story holds no mistake: then one of whose turn it was is
             asked about too, as of a card that came in its turn and was hidden.
     """
-    told = list(record)
-    ways = (in_time(told), _as_seen(told), laid)
-    others = [weighing.mistakes(facts) for facts in ways if facts != told]
-    for code, spot in weighing.mistakes(record) if others or none_held else ():
-        in_turn = any((code, spot) not in mistakes for mistakes in others)
-        if in_turn or (none_held and code in _OF_DEALING):
-            what = f"{_named(code, spot)} may be a card that was dealt sooner than it was seen"
-            yield Review(what, (), record[-1].evidence)
+    told = list(otherwise.record)
+    ways = [facts for facts in (in_time(told), _as_seen(told), laid) if facts != told]
+    others = [otherwise.mistakes_of(facts) for facts in ways]
+    for one in otherwise.mistakes if others or none_held else ():
+        in_turn = [facts for facts, held in zip(ways, others, strict=True) if one not in held]
+        if in_turn or (none_held and one[0] in _OF_DEALING):
+            review = Review("Was a card dealt sooner than it was seen?", (), told[-1].evidence)
+            places = range(len(told)) if not in_turn else ()
+            rivals = [otherwise(facts) for facts in in_turn] or _in_order(otherwise, one, places)
+            yield Asked(review, rivals=rivals, about=[one])
+
+
+def _in_order(otherwise: Otherwise, mistake: Mistaken, places: Iterable[int]) -> list[Rival]:
+    """Return the round with one of some cards dealt at another time, or on its other side.
+
+    The nearest by which the mistake is none, and all else settles as it does.
+    """
+    told = list(otherwise.record)
+    dealt = [at for at in places if isinstance(told[at], CardDealt)]
+    moves = sorted(
+        (abs(to - at), at, to)
+        for at in dealt
+        for to, fact in enumerate(told)
+        if isinstance(fact, CardDealt) and 0 < abs(to - at) <= _FAR
+    )
+    ways = [_turned_over(told, at) for at in dealt if mistake[0] in _OF_SIDES]
+    ways += [_moved(told, at, to) for _, at, to in moves[:_MOST_MOVES]]
+    for facts in ways:
+        rival = otherwise(facts)
+        same = rival.outcome.money == otherwise.stated.money
+        more = rival.outcome.mistakes - otherwise.stated.mistakes
+        if same and not more and mistake not in otherwise.mistakes_of(facts):
+            return [rival]
+    return []
+
+
+def _moved(told: Sequence[AnyFact], at: int, to: int) -> list[AnyFact]:
+    """Return facts with the one at a place dealt where another one was."""
+    left = [*told[:at], *told[at + 1 :]]
+    return [*left[:to], replace(told[at], at=told[to].at), *left[to:]]
+
+
+def _turned_over(told: Sequence[AnyFact], at: int) -> list[AnyFact]:
+    """Return facts with a card dealt on its other side."""
+    fact = told[at]
+    assert isinstance(fact, CardDealt)
+    side: Face = "down" if fact.face == "up" else "up"
+    return [*told[:at], replace(fact, face=side), *told[at + 1 :]]
 
 
 def _as_seen(record: Sequence[AnyFact]) -> list[AnyFact]:
@@ -151,7 +200,3 @@ def _burned_in_play(record: Sequence[AnyFact]) -> set[int]:
         if begun and isinstance(fact, CardBurned):
             found.update(fact.evidence)
     return found
-
-
-def _named(code: str, spot: int | None) -> str:
-    return code if spot is None else f"{code} at spot {spot}"

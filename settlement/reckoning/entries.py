@@ -17,9 +17,9 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import Review
-from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning import shoe
+from settlement.reckoning.differing import whose
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
 from settlement.reckoning.holds import ENTRY_HOLD_NS
 from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN
@@ -92,6 +92,7 @@ def _split(story: Story, fact: PlayerActed) -> None:
         story.enter_split(fact)
         return
     if not story.split(fact) and story.in_play:
-        what = f"a split of {spot_hand(fact.spot, fact.hand)} was entered, which has no two cards"
+        who = whose(fact.spot, fact.hand)
+        what = f"Did {who} split? A split was entered, and the hand had no two cards."
         story.asks.append(Review(what, (), fact.evidence))
         story.state(fact)

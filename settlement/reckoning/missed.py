@@ -116,7 +116,9 @@ def broken_unseen(
         outcome = weighing.outcome(facts, record)
         _, ended, _ = outcome.hands.get((paid.spot, paid.hand or 0), (0, "", None))
         if ended == "bust" and outcome.mistakes <= stated.mistakes:
-            rivals.append(Rival(odds, facts, outcome, {"camera": log(odds)}))
+            rival = Rival(odds, facts, outcome, {"camera": log(odds)})
+            rival.came = came
+            rivals.append(rival)
     return paid.spot, rivals
 
 
@@ -145,7 +147,9 @@ def _with(
         card = CardDealt(at=after + 1, to=to, hand=hand, card=Card(rank + "?"), face="up")
         facts = [*record[: at + 1], card, *record[at + 1 :]]
         outcome = weighing.outcome(facts, record)
-        rivals.append(_rival(facts, outcome, stated, came))
+        rival = _rival(facts, outcome, stated, came)
+        rival.came = card
+        rivals.append(rival)
     return rivals
 
 

@@ -47,6 +47,7 @@ from settlement.reckoning.odds import (
     MOST_STORIES,
     TWIN_LINGERS,
 )
+from settlement.reckoning.record import gist
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
 from settlement.reckoning.taking import Taking
@@ -184,7 +185,7 @@ class Reckoning:
             published.append(fact)
         self._published = best.end
         if best.in_play:
-            what = "the session ended before the cards were taken up"
+            what = "How did the round end? The session ended before its cards were taken up."
             reviews = [*self._closing.unfinished(best, self._stories), Review(what, (), ())]
             published += [
                 ReviewRaised(at=at, round=best.round, review=review) for review in reviews
@@ -303,7 +304,7 @@ class Reckoning:
 
     def _fault(self, fault: ReaderFault) -> None:
         if fault.source.startswith("plate"):
-            lost = f"a bet plate's report was lost ({fault.detail}): an amount may be wrong"
+            lost = f"Are the amounts right? A report of a bet plate was lost: {fault.detail}."
             self._ask(lost, fault)
         elif self._shoe is not None:
             draws, what = self._shoe.fault(fault)
@@ -446,7 +447,7 @@ class Reckoning:
         sure = isinstance(fact, CardDealt) and fact.probability is None and fact.face == "up"
         if self._shoe is not None and sure and self._decks.disproved(fact.card):
             return
-        what = f"one {fact.card} more than the decks held: another may have been misread"
+        what = f"Is this card {fact.card}? It is one more than the decks held: a card was misread."
         asked = [story.first_asks() for story in self._stories if not story.retracts]
         for asks in {id(asks): asks for asks in asked}.values():
             asks.append(Review(what, (str(fact.card),), fact.evidence))
@@ -514,12 +515,15 @@ class Reckoning:
         over = best.closed[0]
         others = [story for story in self._stories if story is not best]
         if self._dropped > ASKED_FROM:
-            what = "what happened could be read in too many ways"
+            what = "Did the round go as recorded? It could be read in too many ways."
             over.asks.append(Review(what, (), ()))
         self._dropped = 0.0
-        asked = self._closing.asks(best, others, self._cameras.count)
         record = best.record[over.opened - best.base : over.end - best.base]
         closed_at = best.fact(over.end).at
+        published = [self._stated.get(place) for place in range(over.opened, over.end)]
+        asked = self._closing.asks(
+            best, others, self._cameras.count, as_published=_alike(published, record)
+        )
         self._clinging.round_over(record)
         if not all(one.settles_alike for one in asked):
             self._decks.doubt(_faces(record))
@@ -557,6 +561,14 @@ def _merged(stories: Sequence[Story]) -> list[Story]:
                 merged.add(id(story))
             outlines.add(outline)
     return [story for story in stories if id(story) not in merged]
+
+
+def _alike(published: Sequence[AnyFact | None], record: Sequence[AnyFact]) -> bool:
+    """Return whether a round was published as a story has it."""
+    return all(
+        one is not None and gist(one) == gist(fact)
+        for one, fact in zip(published, record, strict=True)
+    )
 
 
 def _faces(record: Iterable[AnyFact]) -> list[Card]:

@@ -19,6 +19,7 @@ from models.events import (
 )
 from models.judgements import Review
 from models.rulebook import Rulebook
+from settlement.reckoning.differing import gone_unseen
 from settlement.reckoning.grammar import due_in_deal, face_in_deal, takers
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import (
@@ -34,7 +35,6 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.story import Story
 from settlement.reconcile.draws import LARGEST_GAP, Draw, ShoeCount, merged, possible_draw, unread
-from settlement.reconcile.faces import card_name
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.timing import (
@@ -118,7 +118,10 @@ class Shoe:
         elif fault.kind == "uncounted":
             self._count.returned(fault.at or 0)
         elif unread(fault) > LARGEST_GAP:
-            what = f"{unread(fault)} cards left the shoe unread: {fault.detail}"
+            what = (
+                "Did the round go as recorded? "
+                f"{unread(fault)} cards left the shoe unread: {fault.detail}."
+            )
         draw = possible_draw(fault)
         return () if draw is None else (draw,), what
 
@@ -220,8 +223,7 @@ class Shoe:
         story.mistakes += way.mistakes
         if way.to is None:
             story.supply.drawn.remove(draw)
-            left = f"{card_name(draw.card)} left the shoe{_since(story, draw)}"
-            what = f"{left} and was not seen on the felt"
+            what = gone_unseen(draw.card, _since(story, draw))
             candidates = () if draw.card is None else (str(draw.card),)
             story.asks.append(Review(what, candidates, draw.seqs))
             return

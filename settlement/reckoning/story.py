@@ -23,8 +23,8 @@ from models.events import (
 )
 from models.judgements import Review, Sense
 from models.money import Cents
-from models.places import spot_hand
 from settlement.reckoning.card_facts import CardFacts
+from settlement.reckoning.differing import whose
 from settlement.reckoning.holds import (
     CLOSE_HOLD_NS,
     ENTRY_HOLD_NS,
@@ -166,7 +166,7 @@ class Story(CardFacts):
         """Ask a person about a round of which something else was published than it holds."""
         if not self.asked_to_retract:
             self.asked_to_retract = True
-            what = "the round did not go on as its first facts were stated"
+            what = "Did the round go as recorded? It did not go on as its first facts were stated."
             self.first_asks().append(Review(what, (), ()))
 
     def first_asks(self) -> list[Review]:
@@ -266,7 +266,8 @@ class Story(CardFacts):
         hand.paid = self.state_in_turn(fact, hold)
         before = self.record[max(0, self.opened - self.base) : hand.paid - self.base]
         if any(isinstance(paid, PaymentMade) and (paid.at or 0) > at for paid in before):
-            what = f"when {spot_hand(hand.spot, hand.number)} was settled was not seen in time"
+            who = whose(hand.spot, hand.number)
+            what = f"Was {who} settled in its turn? When that was, was not seen in time."
             self.asks.append(Review(what, (), seqs))
 
     def withdraw_unpaid(self) -> None:

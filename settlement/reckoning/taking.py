@@ -4,8 +4,9 @@ from msgspec.structs import replace
 
 from models.events import CardBurned, CardDealt, Face, PlayerActed
 from models.judgements import Review
-from models.places import spot_hand, zone_name
+from models.places import zone_name
 from models.rulebook import Rulebook
+from settlement.reckoning.differing import whose
 from settlement.reckoning.grammar import (
     due_in_deal,
     face_in_deal,
@@ -200,7 +201,10 @@ class Taking:
             return
         card.carried = True
         names = (zone_name(card.to), zone_name(zone))
-        what = f"{card_name(card.card)} was dealt to {names[0]} and moved to {names[1]}"
+        what = (
+            f"Whose card is {card_name(card.card)}? "
+            f"It was dealt to {names[0]} and moved to {names[1]}."
+        )
         story.asks.append(Review(what, names, look.seqs))
 
     def _in_its_place(self, story: Story, card: InPlay, look: Look) -> None:
@@ -248,11 +252,9 @@ class Taking:
             return
         new = len(story.hands[hand.spot])
         if not story.plates.get((hand.spot, str(new))):
-            what = (
-                f"the cards of {spot_hand(hand.spot, hand.number)} lie apart,"
-                " and nobody entered a split"
-            )
-            story.asks.append(Review(what, ("split", "one hand"), look.seqs))
+            who = whose(hand.spot, hand.number)
+            what = f"Did {who} split? The cards lie apart, and nobody entered a split."
+            story.asks.append(Review(what, (), look.seqs))
         story.splits[hand.spot, hand.number] = look.at
         story.split(
             PlayerActed(

@@ -14,6 +14,7 @@ if _folder is not None:
 
 # The path must be set before the first of the modules is imported.
 # ruff: noqa: E402
+from settlement.reconcile.answers import Answering, Given, in_answer, in_words
 from settlement.reconcile.decisions import (
     NOTHING_DECIDED,
     Decided,
@@ -28,11 +29,15 @@ __all__ = [
     "COMPILED",
     "NOTHING_DECIDED",
     "NOTHING_LEARNED",
+    "Answering",
     "Decided",
+    "Given",
     "Item",
     "Learned",
     "check_decision",
     "decided",
+    "in_answer",
+    "in_words",
     "voided",
     "with_reviews",
 ]

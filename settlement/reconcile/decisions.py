@@ -28,7 +28,7 @@ from models.places import spot_hand
 from settlement.reconcile.reviews import Item
 from settlement.reconcile.unread import exposures, never_known
 
-_ASKS_REASON = frozenset({"unreadable", "void"})
+ASKS_REASON = frozenset({"unreadable", "void"})
 _OF_PAYMENT = frozenset({"wrong_payout", "payment_missing"})
 
 
@@ -63,11 +63,13 @@ def decided(
     """
     last = {(one.round, one.item): one for one in decisions}
     rounds = _by_round(facts)
+    as_stated = dict(rounds)
     unread = {number: _unread(own) for number, own in rounds.items()}
     items = set()
-    for one in sorted(last.values(), key=lambda one: one.seq or 0):
+    for one in sorted(last.values(), key=_turn):
+        own = rounds.get(one.round, [])
         try:
-            rounds[one.round] = _applied(rounds.get(one.round, []), _item(raised, one), one)
+            rounds[one.round] = _applied(own, as_stated.get(one.round, []), raised, one)
         except OperatorError:
             continue
         items.add((one.round, one.item))
@@ -99,9 +101,10 @@ def check_decision(
         OperatorError: there is no such item; the decision lacks what it needs; which card is
             meant cannot be told; or the shoe cannot have held that card any more.
     """
-    review = _item(raised, decision)
-    before = decided(facts, raised, earlier)
-    _applied(_by_round(before.facts).get(decision.round, []), review, decision)
+    review = _item(raised, decision).review
+    before = decided(facts, raised, _put_in_before(decision, earlier))
+    own = _by_round(before.facts).get(decision.round, [])
+    _applied(own, _by_round(facts).get(decision.round, []), raised, decision)
     if decision.choice is not None and str(decision.choice) not in review.candidates:
         after = decided(facts, raised, (*earlier, decision))
         _check_shoe(after.facts, decision, decks)
@@ -148,8 +151,26 @@ def _items(raised: Iterable[ReviewRaised], number: int) -> list[Review]:
     return [one.review for one in raised if one.round == number]
 
 
-def _item(raised: Iterable[ReviewRaised], decision: ReviewResolved) -> Review:
-    items = _items(raised, decision.round)
+def _turn(decision: ReviewResolved) -> tuple[bool, int]:
+    """Return when a decision is put into the facts: an account is one of the facts as stated."""
+    return decision.decision != "account", decision.seq or 0
+
+
+def _put_in_before(
+    decision: ReviewResolved, earlier: Iterable[ReviewResolved]
+) -> list[ReviewResolved]:
+    """Return the decisions on other items that come into the facts before a new one."""
+    is_account = decision.decision == "account"
+    return [
+        one
+        for one in earlier
+        if (one.round, one.item) != (decision.round, decision.item)
+        and (one.decision == "account" or one.round != decision.round or not is_account)
+    ]
+
+
+def _item(raised: Iterable[ReviewRaised], decision: ReviewResolved) -> ReviewRaised:
+    items = [one for one in raised if one.round == decision.round]
     if decision.item >= len(items):
         known = f"it has {len(items)}, numbered from 0" if items else "it has none"
         raise OperatorError(
@@ -169,9 +190,16 @@ def _refused(decision: ReviewResolved, what: str, way_out: str) -> OperatorError
 # --- what a decision does -----------------------------------------------------------------
 
 
-def _applied(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> list[AnyFact]:
-    """Return a round's facts with one decision in them."""
-    if decision.decision in _ASKS_REASON and not decision.reason.strip():
+def _applied(
+    own: Sequence[AnyFact],
+    as_stated: Sequence[AnyFact],
+    raised: Sequence[ReviewRaised],
+    decision: ReviewResolved,
+) -> list[AnyFact]:
+    """Return a round's facts, and the decisions in them, with one more."""
+    item = _item(raised, decision)
+    review = item.review
+    if decision.decision in ASKS_REASON and not decision.reason.strip():
         raise _refused(decision, f"{decision.decision} requires a reason", "Give one")
     match decision.decision:
         case "chosen":
@@ -184,22 +212,103 @@ def _applied(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -
             return _moved(own, review, decision)
         case "burned":
             return _burned(own, review, decision)
+        case "account":
+            return _by_account(own, as_stated, item, decision)
         case "stands" | "void":
             return list(own)
+
+
+def _by_account(
+    own: Sequence[AnyFact],
+    as_stated: Sequence[AnyFact],
+    item: ReviewRaised,
+    decision: ReviewResolved,
+) -> list[AnyFact]:
+    """Return the facts as an account of the item has them."""
+    accounts = item.accounts or ()
+    if decision.account is None or decision.account >= len(accounts):
+        known = f"accounts 0 to {len(accounts) - 1}" if accounts else "no accounts"
+        raise _refused(decision, "no account of it is named", f"It has {known}")
+    changes = accounts[decision.account].changes
+    if changes is UNSET:
+        raise _refused(
+            decision,
+            "this version cannot put that account into the facts",
+            "Name the card, let the record stand, or call the round off",
+        )
+    found = list(own)
+    for change in changes:
+        end = change.at + change.drops
+        if end > len(as_stated):
+            raise _refused(decision, "the round is not over yet", "Decide when it has been settled")
+        gone = as_stated[change.at : end]
+        after = as_stated[end] if end < len(as_stated) else None
+        at = _place_of(found, gone[0] if gone else after, decision)
+        if not all(
+            fact is one for fact, one in zip(found[at : at + len(gone)], gone, strict=False)
+        ):
+            raise _contradicted(decision)
+        found[at : at + len(gone)] = _placed(change.facts, gone, found[:at], decision)
+    return found
+
+
+def _place_of(found: Sequence[AnyFact], fact: AnyFact | None, decision: ReviewResolved) -> int:
+    """Return where a fact, or the end, is among facts."""
+    if fact is None:
+        return len(found)
+    places = [at for at, one in enumerate(found) if one is fact]
+    if not places:
+        raise _contradicted(decision)
+    return places[0]
+
+
+def _contradicted(decision: ReviewResolved) -> OperatorError:
+    return _refused(
+        decision,
+        "the answer to another item of the round has other facts there",
+        "Put that answer right first",
+    )
+
+
+def _placed(
+    facts: Sequence[AnyFact],
+    gone: Sequence[AnyFact],
+    before: Sequence[AnyFact],
+    decision: ReviewResolved,
+) -> list[AnyFact]:
+    """Return an account's facts as those they replace are in the journal, or the one before."""
+    known = gone or before[-1:]
+    seqs = [fact.seq for fact in known] or [None]
+    table = known[0].table if known else None
+    return [
+        replace(
+            fact,
+            seq=seqs[min(at, len(seqs) - 1)],
+            table=table,
+            evidence=(*fact.evidence, *_seq(decision)),
+        )
+        for at, fact in enumerate(facts)
+    ]
 
 
 def _meant(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> int:
     """Return where among a round's facts the card in question was dealt."""
     if decision.card is not None:
         return _at_place(own, decision)
-    found = _evidenced(own, review)
-    if not found:
-        found = [at for at, fact in enumerate(own) if never_known(own, at, fact)]
-    if len(found) != 1:
+    found = card_in_question(own, review)
+    if found is None:
         raise _refused(
             decision, "which card is meant cannot be told", "Name its place: to, hand, nth"
         )
-    return found[0]
+    return found
+
+
+def card_in_question(own: Sequence[AnyFact], review: Review) -> int | None:
+    """Return where the one card that an item is about was dealt; ``None`` where it names none."""
+    found = _evidenced(own, review)
+    if not found:
+        found = [at for at, fact in enumerate(own) if never_known(own, at, fact)]
+    return found[0] if len(found) == 1 else None
 
 
 def _at_place(own: Sequence[AnyFact], decision: ReviewResolved) -> int:

@@ -23,6 +23,8 @@ _NAMED = 5
 class Stated:
     """A card as it is stated."""
 
+    name: str
+    """``the dealer's up card``, ``the second card of spot 3``."""
     card: Card
     shoe_card: Card | None
     """What the shoe read it as."""
@@ -61,7 +63,8 @@ def of_face(
     likely = [face for face in ordered if others[face] >= _NAMED_ODDS] or ordered[:_NAMED]
     names = (str(held.card), *map(str, likely))
     contradicted = reading is not None and not reading.agrees(held.shoe_card)
-    return Question(Review(_what(held, reading), names, held.seqs), stories, contradicted)
+    what = _what(held, reading, names if contradicted else ())
+    return Question(Review(what, names, held.seqs), stories, contradicted)
 
 
 def _as(face: Card, held: Stated, record: Sequence[AnyFact]) -> dict[int, tuple[AnyFact, ...]]:
@@ -73,12 +76,15 @@ def _as(face: Card, held: Stated, record: Sequence[AnyFact]) -> dict[int, tuple[
     }
 
 
-def _what(held: Stated, reading: Reading | None) -> str:
+def _what(held: Stated, reading: Reading | None, names: Sequence[str]) -> str:
     if held.shoe_card is not None and reading is not None:
-        return f"the shoe said {held.shoe_card}, the camera reads {_names(reading)}"
+        return read_apart(held.name, str(held.shoe_card), " or ".join(reading.possible))
+    if reading is not None and len(names) > 1:
+        return f"Is {held.name} {names[0]} or {names[1]}? The camera read it as one and the other."
     alone = "the camera" if held.shoe_card is None else "the shoe"
-    return f"only {alone} read {held.card}, and the round's course speaks for another card"
+    return f"Is {held.name} {held.card}? Only {alone} read it."
 
 
-def _names(reading: Reading) -> str:
-    return " or ".join(reading.possible)
+def read_apart(name: str, by_shoe: str, by_camera: str) -> str:
+    """Ask which card one is that the shoe and the camera read apart."""
+    return f"Is {name} {by_shoe}, as the shoe read it, or {by_camera}, as the camera did?"

@@ -32,8 +32,11 @@ def with_reviews(
 def seen_amiss(seen: ForeignCardSighted | CameraFault) -> str:
     """Say what a camera reports that no round can explain."""
     if isinstance(seen, CameraFault) and seen.kind == "unwatched":
-        return f"the table was not watched: {seen.detail}"
+        return f"Did the round go as recorded? The table was not watched: {seen.detail}."
     if isinstance(seen, CameraFault):
-        return f"the camera was moved: {seen.detail}; it must be calibrated again"
+        return (
+            f"Did the round go as recorded? The camera was moved: {seen.detail}. "
+            "It must be calibrated again."
+        )
     what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"
-    return f"{what} fits no card of the decks in use: it may be a foreign card"
+    return f"Does this card belong to the decks in use? It is {what} that fits none of them."

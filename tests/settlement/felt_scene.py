@@ -30,6 +30,8 @@ from vision.scenes.performance import Place
 
 MS = 1_000_000
 START_NS = 1_700_000_000 * 10**9
+CUT_OFF = ["How did the round end? The session ended before its cards were taken up."]
+"""What is asked of a round in play as the session ends."""
 UNSEEN: Mapping[str, float] = {"": 0.0}
 """The camera never sees the card."""
 UNREAD: Mapping[str, float] = {}
@@ -261,6 +263,16 @@ class Scene:
 def reader(rules: Rulebook, layout: TableLayout, *, played: int = 0) -> Reckoning:
     """Return what reads the scenes of this module."""
     return Reckoning(rules, layout, played=played)
+
+
+def gone(card: str) -> str:
+    """Return what is asked about a card of the shoe that no camera saw."""
+    return f"Where did {card} go? It left the shoe and was not seen on the felt."
+
+
+def apart(by_shoe: str, by_camera: str, card: str = "the first card of spot 1") -> str:
+    """Return what is asked about a card that the shoe and the camera read differently."""
+    return f"Is {card} {by_shoe}, as the shoe read it, or {by_camera}, as the camera did?"
 
 
 def line(fact: AnyFact) -> str:

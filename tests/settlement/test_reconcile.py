@@ -14,7 +14,7 @@ from models.events import (
 )
 from models.judgements import ReviewRaised
 from simulation.places import dealer_card, spot_places
-from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene, reader
+from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene, apart, gone, reader
 from vision.scenes.performance import Place
 
 SPLIT = PlayerActed(spot=1, action="split", manner="hand")
@@ -173,7 +173,9 @@ def test_a_split_makes_two_hands_that_get_their_own_cards() -> None:
         "card_dealt to=1 hand=1 card=2D",
         "card_dealt to=1 hand=1 card=KD",
     ]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_split_entered_late_still_precedes_the_cards_that_follow_it() -> None:
@@ -196,12 +198,14 @@ def test_like_cards_split_keep_their_sides_though_the_camera_lost_them() -> None
         "card_dealt to=1 card=3C",
         "card_dealt to=1 hand=1 card=JH",
     ]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_cards_apart_without_chips_or_entry_are_for_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal_round("8S 6D 8H TC").split(1).deal(1, "3C")
-    assert any("lie apart" in what for what in scene.reviews())
+    assert any("The cards lie apart" in what for what in scene.reviews())
 
 
 def test_hands_of_a_split_are_paid_each_from_its_own_box() -> None:
@@ -225,47 +229,53 @@ def test_a_card_that_the_camera_cannot_read_is_what_the_shoe_said() -> None:
 def test_a_card_that_the_camera_half_reads_is_what_the_shoe_said() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "8S", camera={"8S": 0.6, "6S": 0.4})
     assert scene.lines()[-1] == "card_dealt to=1 card=8S"
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_camera_sure_of_another_card_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "KD", shoe="7H")
     raised = [said for said in scene.said() if isinstance(said, ReviewRaised)]
     assert raised[0].round == 1
-    assert raised[0].review.what == "the shoe said 7H, the camera reads KD"
+    assert raised[0].review.what == apart("7H", "KD")
     assert raised[0].review.candidates == ("7H", "KD")
 
 
 def test_a_camera_that_changes_its_mind_after_the_card_was_dealt_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
     scene.read_again(1, 0, {"KD": 0.999})
-    assert "the shoe said 7H, the camera reads KD" in scene.reviews()
+    assert apart("7H", "KD") in scene.reviews()
 
 
 def test_one_look_against_the_shoe_and_an_earlier_look_calls_nobody() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
     scene.look_again(1, 0, {"KD": 0.999})
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_second_look_against_the_shoe_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
     scene.look_again(1, 0, {"KD": 0.999}).look_again(1, 0, {"KD": 0.999})
-    assert "the shoe said 7H, the camera reads KD or 7H" in scene.reviews()
+    assert apart("7H", "KD or 7H") in scene.reviews()
 
 
 def test_however_often_the_camera_contradicts_the_shoe_a_person_decides() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "KD", shoe="7H")
     for _ in range(5):
         scene.wait(1_000).look_again(1, 0, {"KD": 0.9999})
-    assert "the shoe said 7H, the camera reads KD" in scene.reviews()
+    assert apart("7H", "KD") in scene.reviews()
 
 
 def test_a_camera_that_misread_once_is_overruled_by_the_shoe_and_its_own_next_look() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H", camera={"KD": 0.9999})
     scene.wait(1_000).look_again(1, 0, {"7H": 0.9999})
     assert scene.lines("card_dealt") == ["card_dealt to=1 card=7H"]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_card_hidden_by_an_arm_keeps_its_place_in_the_order() -> None:
@@ -283,7 +293,7 @@ def test_a_card_that_the_camera_never_sees_went_where_the_deal_had_it_go() -> No
 def test_before_the_round_has_borne_it_out_a_person_is_told_of_a_card_nobody_saw() -> None:
     scene = Scene().chips(1, 0, 1000).chips(2, 0, 1000)
     scene.deal(1, "7H", camera=UNSEEN).deal(2, "8D")
-    assert "7H left the shoe and was not seen on the felt" in scene.reviews()
+    assert gone("7H") in scene.reviews()
 
 
 def test_a_card_missed_by_the_shoe_is_read_by_the_camera_where_the_count_tells_of_it() -> None:
@@ -294,14 +304,18 @@ def test_a_card_missed_by_the_shoe_is_read_by_the_camera_where_the_count_tells_o
         "card_dealt to=dealer card=8D",
         "card_dealt to=1 card=9C",
     ]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_card_behind_noise_on_the_line_is_read_by_the_camera() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").fault("shoe", "checksum")
     scene.deal("dealer", "8D", shoe=None)
     assert scene.lines("card_dealt")[-1] == "card_dealt to=dealer card=8D"
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_noise_on_the_line_without_a_card_changes_nothing() -> None:
@@ -312,14 +326,20 @@ def test_noise_on_the_line_without_a_card_changes_nothing() -> None:
 
 def test_a_card_that_never_left_the_shoe_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").deal("dealer", "8D", shoe=None)
-    assert "8D lies on the felt and never left the shoe" in scene.reviews()
+    assert (
+        "Did 8D leave the shoe? It lies on the felt, and the shoe did not read it."
+        in scene.reviews()
+    )
 
 
 def test_neither_sensor_read_the_card() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H")
     scene.deal("dealer", "8D", shoe=None, camera={"8D": 0.5, "8H": 0.5}).deal(1, "9C")
     assert "card_dealt to=dealer card=8?" in scene.lines()
-    assert "neither the shoe nor the camera read a card" in scene.reviews()
+    assert (
+        "Which card is the dealer's up card? Neither the shoe nor the camera read it."
+        in scene.reviews()
+    )
 
 
 def test_what_the_shoe_cannot_hold_any_more_decides_between_two_readings() -> None:
@@ -340,7 +360,9 @@ def test_a_burned_card_is_the_one_that_left_the_shoe() -> None:
     scene = Scene().deal("dealer", "7H", camera=UNSEEN).enter(CardBurned(card=None))
     scene.chips(1, 0, 1000).deal(1, "9C")
     assert scene.lines()[0] == "card_burned card=7H"
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 # --- places -------------------------------------------------------------------------------
@@ -361,7 +383,7 @@ def test_a_card_to_a_spot_without_a_wager_is_a_fact_like_any_other() -> None:
 
 def test_a_hole_card_that_turns_out_another_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal_round("TS TD 9H 8C").turn_hole("5C")
-    assert "the shoe said 8C, the camera reads 5C" in scene.reviews()
+    assert apart("8C", "5C", "the dealer's hole card") in scene.reviews()
 
 
 def test_a_hole_card_only_glimpsed_face_up_was_not_exposed() -> None:
@@ -395,17 +417,19 @@ def test_a_hole_card_that_nobody_saw_is_the_one_that_is_turned_up() -> None:
         "card_dealt to=dealer card=8C face=down",
         "card_exposed to=dealer card=8C",
     ]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_hole_card_that_never_shows_calls_a_person() -> None:
-    assert "8C left the shoe and was not seen on the felt" in unseen_hole().reviews()
+    assert gone("8C") in unseen_hole().reviews()
 
 
 def test_a_card_unseen_while_others_are_missing_is_nobodys_hole_card() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD")
     scene.deal(1, "9H", camera=UNSEEN).wait(12_000)
-    assert "9H left the shoe and was not seen on the felt" in scene.reviews()
+    assert gone("9H") in scene.reviews()
     assert scene.lines("card_dealt")[-1] == "card_dealt to=1 card=9H"
 
 
@@ -415,7 +439,9 @@ def test_a_twin_laid_upon_its_like_is_not_the_first_card_moved() -> None:
     scene.sight(1, where, "up", {"KH": 0.998}, change="moved", rest_ms=540, seen_ms=760)
     scene.deal(1, "KH", camera=UNSEEN)
     assert scene.lines("card_dealt")[-1] == "card_dealt to=1 card=KH"
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_second_card_dealt_face_up_is_told_as_it_was() -> None:
@@ -434,7 +460,9 @@ def test_a_lost_plate_report_leaves_the_round_to_a_person() -> None:
 
 def test_a_session_cut_off_in_a_round_says_so() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H")
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_person_may_state_what_no_sensor_saw() -> None:

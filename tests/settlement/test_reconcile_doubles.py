@@ -16,7 +16,9 @@ def test_a_card_seen_twice_at_once_is_one_card() -> None:
         "card_dealt to=1 card=QS",
         "card_dealt to=dealer card=TD",
     ]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_what_no_draw_explains_upon_a_like_card_is_that_card_seen_askew() -> None:
@@ -27,7 +29,9 @@ def test_what_no_draw_explains_upon_a_like_card_is_that_card_seen_askew() -> Non
     scene.sight(10, askew, "up", {"KH": 0.6})
     scene.wait(2_600).read_again(1, 0, {"QS": 0.9995}).wait(1_400).deal(1, "9H").wait(4_000)
     assert scene.lines("card_dealt")[-1] == "card_dealt to=1 card=9H"
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_back_by_a_betting_circle_of_a_shoe_game_is_chips() -> None:
@@ -36,7 +40,9 @@ def test_a_back_by_a_betting_circle_of_a_shoe_game_is_chips() -> None:
     scene.sight(9, Place(circle.x_mm, circle.y_mm, 10.0), "down", UNREAD)
     scene.wait(4_000).deal(1, "QS").wait(4_000)
     assert scene.lines("card_dealt") == ["card_dealt to=1 card=QS"]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 def test_a_strip_of_the_hole_card_placed_anew_is_the_same_card() -> None:
@@ -45,7 +51,9 @@ def test_a_strip_of_the_hole_card_placed_anew_is_the_same_card() -> None:
     scene.sight(9, Place(hole.x_mm + 5, hole.y_mm + 14, -4.0), "down", UNREAD)
     scene.wait(4_000).turn_hole("8C")
     assert scene.lines("card_dealt")[-1] == "card_dealt to=dealer card=8C face=down"
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert scene.reviews() == [
+        "How did the round end? The session ended before its cards were taken up."
+    ]
 
 
 @pytest.mark.parametrize("wait_ms", [2_000, 3_400, 4_200])

@@ -271,8 +271,8 @@ def _decided(row: ReviewRow, words: Words) -> str:
     if row.decided is None:
         return "open"
     one = row.decided
-    parts = [one.decision, str(one.choice or ""), one.reason]
-    choice = " ".join(part for part in parts if part)
+    parts = [with_pips(one.says) or f"{one.decision} {one.choice or ''}".strip(), one.reason]
+    choice = ". ".join(part for part in parts if part)
     return f"{choice}; {one.person}, {words.moment(one.at)}, entry {one.seq}"
 
 

@@ -41,6 +41,7 @@ from server.service.access.second_factor import Enrolment, Recovery
 from server.service.access.tokens import Token
 from server.service.evidence.footage import FootageView
 from server.service.http.problems import MEDIA_TYPE, ProblemDocument
+from server.table.answering import Answered
 from settlement.clauses import Clause
 from stream.checkpoints import Checkpoint
 
@@ -125,6 +126,7 @@ _KNOWN: Final[Sequence[Any]] = (
     RulesInForce,
     tuple[RulesRow, ...],
     tuple[ViolationSources, ...],
+    Answered,
     tuple[Checkpoint, ...],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from models.cards import Card
 from models.events import CardPlace, Dealt, Decision, ReviewResolved
+from models.judgements import ReviewRaised
 from server.readmodel.cases import DecisionApproved, DecisionDeclined, DecisionProposed
 from server.readmodel.incidents import IncidentView
 from server.readmodel.redaction import WITHHELD
@@ -17,15 +18,18 @@ from server.readmodel.session import Session
 from server.readmodel.views import ReviewRow
 from server.service.access.people import Person, Right, TwoPeople
 from server.service.http.problems import Problem
+from server.service.request.answering import answers_of
 from server.service.request.answers import give
 from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note
 from server.service.request.incidents import cases_of, the_round, view_of
 from server.service.request.services import services_of
 from server.service.request.sessions import shown
+from server.table.answering import Answered
 from server.table.resolving import Handed
+from settlement.reconcile import Given, in_answer
 
-_NAMES_A_CARD: Final = frozenset({"chosen", "dealt", "burned"})
+_NAMES_A_CARD: Final = frozenset({"chosen", "dealt", "burned", "account"})
 _ASKS_FOR_A_REASON: Final = frozenset({"unreadable", "void"})
 _SEEN_WITHIN_S: Final = 5.0
 _LOOK_S: Final = 0.02
@@ -49,6 +53,8 @@ class NewDecision(Body):
     """The card, where one is named."""
     card: Place | None = None
     """The card in question, where the evidence leaves it open; for `dealt`, its place."""
+    account: Annotated[int, Field(ge=0, le=63)] | None = None
+    """The item's account that holds, as `…/answers` numbers it; for `account`."""
     reason: Annotated[str, Field(max_length=2000)] = ""
     """Required for `unreadable` and `void`."""
     instead_of: Annotated[int, Field(ge=1, le=2**63 - 1)] | None = None
@@ -93,6 +99,7 @@ async def decide_review(
     async with _turn(request):
         session, row = the_round(request, incident)
         _check_open(session, row.round, proposed, who)
+        proposed = await _in_words(session, row.round, proposed)
         if _needed(sent) & services_of(request).two_people:
             await _propose(request, who, proposed)
         else:
@@ -101,6 +108,37 @@ async def decide_review(
             await note(request, who.name, who.by, "review_decided", target=target)
             await _until_read(session, handed)
     return give(view_of(request, who, incident))
+
+
+@router.get(
+    "/api/incidents/{incident}/reviews/{item}/answers",
+    **guarded(
+        Right.SEE_ROUNDS,
+        Answered,
+        problems={
+            404: "There is no such round, or no such item of it.",
+            409: "The journal does not record its rules.",
+            503: "The journal cannot be read.",
+        },
+        action=None,
+    ),
+)
+async def answers(request: Request, who: Who, incident: str, item: int) -> Response:
+    """Return the answers that an item may have, each with what the round comes to by it.
+
+    Give one with `…/decision` and the answer's own fields. Amounts need the right to see money. Of
+    an item whose cards are not shown yet, only the answers are given that name none.
+    """
+    session, row = the_round(request, incident)
+    items = session.rounds.reviews_of(row.round)
+    if not 0 <= item < len(items):
+        raise Problem(404, f"round {row.round} has no review item {item}")
+    found = await answers_of(session, row.round, item)
+    hidden = shown(session, items[item], who).what == WITHHELD
+    told = [one for one in found.answers if not hidden or one.decision not in _NAMES_A_CARD]
+    if hidden or not who.may(Right.SEE_MONEY):
+        told = [replace(one, comes_to="", spots=(), mistakes=()) for one in told]
+    return give(replace(found, answers=tuple(told)))
 
 
 @router.post(
@@ -177,6 +215,7 @@ def _proposed(
         decision=sent.decision,
         choice=None if sent.choice is None else Card(sent.choice),
         card=None if sent.card is None else _place(sent.card),
+        account=sent.account,
         reason=sent.reason,
         instead_of=sent.instead_of,
     )
@@ -191,8 +230,19 @@ def _resolved(request: Request, number: int, proposed: DecisionProposed) -> Revi
         decision=proposed.decision,
         choice=proposed.choice,
         card=proposed.card,
+        account=proposed.account,
+        says=proposed.says,
         reason=proposed.reason,
     )
+
+
+async def _in_words(session: Session, number: int, proposed: DecisionProposed) -> DecisionProposed:
+    """Return a decision with what happened by it, in the words of its item."""
+    seq = session.rounds.reviews_of(number)[proposed.item].seq
+    (raised,) = await asyncio.to_thread(session.journal.read_between, seq - 1, seq)
+    assert isinstance(raised, ReviewRaised)
+    given = Given(proposed.decision, proposed.choice, proposed.card, proposed.account)
+    return replace(proposed, says=in_answer(raised, given))
 
 
 async def _propose(request: Request, who: Person, proposed: DecisionProposed) -> None:
@@ -218,7 +268,7 @@ async def _decline(request: Request, who: Person, proposed: DecisionProposed, re
 
 
 def _another_waits(proposed: DecisionProposed) -> str:
-    what = proposed.decision if proposed.choice is None else f"that it is {proposed.choice}"
+    what = proposed.says or f"{proposed.decision} {proposed.choice or ''}".strip()
     return (
         f"{proposed.person} proposes {what} for item {proposed.item}; "
         f"to approve that, send its seq as proposal: {proposed.seq}"

@@ -49,9 +49,9 @@ def test_an_open_item_shows_its_accounts(journal: Path, capsys: Capture) -> None
     assert run(["review", "show", str(journal)]) == 3
     printed = capsys.readouterr().out
     assert "round 1, item 0: which card is it?" in printed
-    assert "as stated: QC of spot 1 turned up" in printed
+    assert "as recorded: Q♣ of spot 1 turned up" in printed
     assert "settles to: spot 1: win 15.00, payment_missing at spot 1" in printed
-    assert "odds 9.6 to 1: 9D of spot 1 turned up" in printed
+    assert "odds 9.6 to 1: 9♦ of spot 1 turned up" in printed
     assert "settles to: spot 1: push 0.00, no mistake" in printed
     assert "usually go on speaks for it, 50,000 to 1" in printed
     assert "the camera speaks against it, 5,300 to 1" in printed

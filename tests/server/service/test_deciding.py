@@ -197,7 +197,7 @@ def test_the_command_lists_and_resolves(tmp_path: Path, capsys: pytest.CaptureFi
     with Journal.create(tmp_path / "t.journal") as journal:
         play_blinded(journal)
     assert run(["review", "list", path]) == Exit.FINDINGS
-    assert "6H or 8H" in capsys.readouterr().out
+    assert "6♥ or 8♥" in capsys.readouterr().out
     wanted = ["review", "resolve", path, "-n", "1", "--choose", "6h", "--by", "ann"]
     assert run(wanted) == Exit.CLEAN
     assert "written by the journal" in capsys.readouterr().out

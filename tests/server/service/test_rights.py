@@ -96,6 +96,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/sessions/{session}/rulebook"): STAFF,
     ("GET", "/api/tables/{table}/rules"): STAFF,
     ("POST", "/api/incidents/{incident}/assignment"): AT_THE_INCIDENTS,
+    ("GET", "/api/incidents/{incident}/reviews/{item}/answers"): TABLES,
     ("POST", "/api/incidents/{incident}/reviews/{item}/decision"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/reviews/{item}/approval"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/comments"): AT_THE_INCIDENTS,

@@ -89,4 +89,4 @@ def test_a_hand_never_read_is_asked_about_where_the_session_ends_with_its_round(
     )
     said = reconciled(played, heard)
     assert compare(played, said).wrong == ()
-    assert "a card of spot 1 hand 1 was never read" in asked(said)
+    assert "Which card is the second card of spot 1? Nobody read it." in asked(said)

@@ -43,7 +43,7 @@ def test_a_round_is_opened_after_one_whose_published_account_was_given_up() -> N
 def test_a_round_after_one_that_was_given_up_is_settled_as_it_was_dealt() -> None:
     _, lines = played(GIVEN_UP, FLOODED, until_round=3)
     of_first, of_second = ([one for one in lines if f"round {number} " in one] for number in (1, 2))
-    assert "the round did not go on as its first facts were stated" in of_first[0]
+    assert "It did not go on as its first facts were stated." in of_first[0]
     assert not of_second
 
 
