@@ -88,7 +88,9 @@ def candidates_text(candidates: Sequence[str]) -> str:
     """Write the alternatives of a doubtful reading."""
     if len(candidates) == 1:
         return with_pips(f"It may be {candidates[0]}.")
-    return with_pips(f"Either {' or '.join(candidates)}.")
+    are_cards = all(name in Card._value2member_map_ for name in candidates)
+    listed = " or ".join(candidates) if are_cards else "; or ".join(candidates)
+    return with_pips(f"Either {listed}." if are_cards else f"Either: {listed}.")
 
 
 def capitalised(text: str) -> str:

@@ -56,6 +56,8 @@ class Rival:
         by_sense: Mapping[Sense, float],
     ) -> None:
         self.odds, self.facts, self.outcome, self.by_sense = odds, facts, outcome, by_sense
+        self.looks: Mapping[int, tuple[int, ...]] = {}
+        """All sightings of each card that it holds, by its first one."""
         self.came: CardDealt | None = None
         """The card that nobody saw, of any suit, in an account by which one came."""
         self.tells = ""

@@ -1,6 +1,7 @@
 """What a person is asked of a round: one question for each cause, between accounts of it."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final, TypeAlias
 
 from msgspec import UNSET
@@ -64,8 +65,9 @@ class Asked:
         self.accounts = found if choosable else tuple(replace(one, changes=UNSET) for one in found)
         if which or not found:
             return
-        bear = (seq for one in found for seq in _bearing(record, one))
-        seqs = sorted({*self.review.evidence, *bear})[:_MOST_EVIDENCE]
+        bear = {seq for one in found for seq in _bearing(record, one)}
+        looks = [one.looks.get(seq, ()) for one in self.rivals for seq in sorted(bear)]
+        seqs = sorted({*self.review.evidence, *bear, *chain(*looks)})[:_MOST_EVIDENCE]
         tells = tuple(one.tells for one in found)
         self.review = replace(self.review, candidates=tells, evidence=tuple(seqs))
 

@@ -313,6 +313,7 @@ class Closing:
                 continue
             senses = _apart(other.by_sense, over.by_sense)
             found.append(Rival(odds, in_time(facts), outcome, senses))
+            found[-1].looks = other.looks
         open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
         if not open_ and alike <= MISJUDGED_FROM:
             return []
@@ -348,6 +349,7 @@ class Closing:
                 most = exp(min(50.0, likely - own))
                 senses = {**by_sense, "camera": by_sense.get("camera", 0.0) + log(odds)}
                 found.append(_OtherStory(likely, most, own_facts, senses, mistakes))
+                found[-1].looks = {c.seqs[0]: c.seqs for c in its.cards if c.seqs} if its else {}
         return sorted(found, key=lambda other: -other.most)
 
     def _by_other_faces(
@@ -467,6 +469,7 @@ class _OtherStory:
     ) -> None:
         self.evidence, self.most, self.facts, self.by_sense = evidence, most, facts, by_sense
         self.wrong = wrong
+        self.looks: Mapping[int, tuple[int, ...]] = {}
 
 
 def _apart(one: Mapping[Sense, float], other: Mapping[Sense, float]) -> dict[Sense, float]:

@@ -198,10 +198,23 @@ def _of_chips(
         for its in came:
             if mine.spot == its.spot:
                 one, another = _moved(mine), _moved(its)
-                return Difference(f"Which is right: {one}, or {another}?", one, another)
+                asks = _meant(mine, its) or f"Which is right: {one}, or {another}?"
+                return Difference(asks, one, another)
     if came:
         return _whether(_moving(came[0]), came=True)
     return _whether(_moving(went[0]), came=False) if went else None
+
+
+def _meant(
+    mine: WagerPlaced | WagerRemoved | PaymentMade, its: WagerPlaced | WagerRemoved | PaymentMade
+) -> str | None:
+    """Ask what the same chips were added for."""
+    if not (isinstance(mine, WagerPlaced) and isinstance(its, WagerPlaced)):
+        return None
+    if mine.amount != its.amount:
+        return None
+    added = f"the {dollars(mine.amount)} that {whose(mine.spot, mine.hand)} added"
+    return f"Were {added} {_ADDED[mine.kind]} or {_ADDED[its.kind]}?"
 
 
 def _of_the_rest(

@@ -1,7 +1,7 @@
 """The answers that a review item may have, and what the round comes to by each. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -198,7 +198,7 @@ class Answering:
             status=result.status,
             spots=spots,
             mistakes=mistakes,
-            comes_to=_in_a_line(spots, mistakes),
+            comes_to=("Every wager goes back. " if void else "") + _in_a_line(spots, mistakes),
         )
 
 
@@ -262,6 +262,10 @@ def _in_a_line(spots: Sequence[SpotAnswer], mistakes: Sequence[str]) -> str:
     return f"{said}. {_owed(spots)}."
 
 
+_Said: TypeAlias = tuple[str, str]
+"""What is said of one spot, and of several alike."""
+
+
 def _owed(spots: Sequence[SpotAnswer]) -> str:
     """Say who is owed what, or what each spot gains where no payment was seen."""
     if any(one.paid is None for one in spots):
@@ -270,30 +274,42 @@ def _owed(spots: Sequence[SpotAnswer]) -> str:
     return _grouped(differ) or "Everybody was paid what is due"
 
 
-def _grouped(said: Sequence[tuple[int, str]]) -> str:
+def _grouped(said: Sequence[tuple[int, _Said]]) -> str:
     """Name the spots of which the same is said together."""
-    by_what: dict[str, list[str]] = {}
+    by_what: dict[_Said, list[str]] = {}
     for spot, what in said:
         by_what.setdefault(what, []).append(str(spot))
     parts = [
-        f"spot {own[0]} {what}" if len(own) == 1 else f"spots {' and '.join(own)}: each {what}"
-        for what, own in by_what.items()
+        f"spot {own[0]} {one}" if len(own) == 1 else f"spots {_listed(own)} {several}"
+        for (one, several), own in by_what.items()
     ]
     text = ", ".join(parts)
     return text[:1].upper() + text[1:]
 
 
-def _gains(due: Cents | None) -> str:
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+_OPEN: Final = ("stays open", "stay open")
+
+
+def _gains(due: Cents | None) -> _Said:
     if due is None:
-        return "stays open"
-    return f"wins {dollars(due)}" if due > 0 else f"loses {dollars(-due)}" if due else "is even"
+        return _OPEN
+    if not due:
+        return "is even", "are even"
+    verbs = ("wins", "win") if due > 0 else ("loses", "lose")
+    return f"{verbs[0]} {dollars(abs(due))}", f"{verbs[1]} {dollars(abs(due))} each"
 
 
-def _is_owed(one: SpotAnswer) -> str:
+def _is_owed(one: SpotAnswer) -> _Said:
     if one.due is None or one.paid is None:
-        return "stays open"
+        return _OPEN
     owed = one.due - one.paid
-    return f"is owed {dollars(owed)}" if owed > 0 else f"got {dollars(-owed)} too much"
+    if owed > 0:
+        return f"is owed {dollars(owed)}", f"are owed {dollars(owed)} each"
+    return f"got {dollars(-owed)} too much", f"got {dollars(-owed)} too much each"
 
 
 def _named(code: str, spot: int | None) -> str:

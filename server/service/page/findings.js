@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
 import { question, readSentences, sentence, sentences } from "./sentences.js";
-import { burnedText, capitalised, dealerText, fine, money, place, signed, spoken, tone, withPips } from "./words.js";
+import { burnedText, capitalised, dealerText, fine, inWords, money, place, signed, spoken, tone, withPips } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
@@ -84,8 +84,8 @@ const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type
 export const item = (/** @type {Answer} */ review, /** @type {Child} */ extra = null) =>
   h("article", { class: "note doubt" },
     h("h3", {}, "To decide"),
-    h("p", {}, withPips(review.what)),
-    review.candidates.length ? h("p", { class: "quiet" }, `It may be ${withPips(review.candidates.join(" or "))}.`) : null,
+    h("p", {}, inWords(review.what)),
+    review.candidates.length ? h("p", { class: "quiet" }, `It may be: ${inWords(review.candidates.join(", or "))}.`) : null,
     extra);
 
 /** Links to a report, as a page and on paper; `path` is of what it is about. */

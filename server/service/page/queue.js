@@ -7,8 +7,8 @@ import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { filterBy, select } from "./rounds.js";
 import { clauses, incidentTitle, item as itemNote, mistake, reports } from "./findings.js";
-import { accountList, showAccounts } from "./stories.js";
-import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
+import { figures } from "./stories.js";
+import { capitalised, cardText, clock, counted, day, inWords, moment, momentAndAge, spoken } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
 /** @type {Record<string, string>} */
@@ -124,7 +124,7 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
   const waiting = found.reviews.filter((/** @type {Answer} */ one) => !one.decided);
   const link = `#/round/${encodeURIComponent(incident.session)}/${incident.round}`;
   const done = async (/** @type {string} */ text) => { page.notify(text, "good"); await load(page); await open(page); };
-  page.decider = waiting.length && page.may("resolve_reviews") ? decider(waiting[0], page.me, done) : null;
+  page.decider = waiting.length && page.may("resolve_reviews") ? decider(waiting[0], page.me, done, { left: waiting.length }) : null;
   const proposals = found.proposals.map((/** @type {Answer} */ one) => proposal(page, incident.id, one, done));
   put(page.detail,
     h("header", { class: "head" },
@@ -136,23 +136,16 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
       found.violations.map((/** @type {Answer} */ one) => mistake(one, page.clauseTexts, one.at, () => { location.hash = `${link}/${one.seq}`; })),
-      (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one, accountsOf(one))), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
+      (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one, figures(one))), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
     h("div", { class: "columns" }, actions(page, found, done), history_(found)));
 }
 
-/** The accounts of an item, drawn once they have come. */
-function accountsOf(/** @type {Answer} */ review) {
-  const drawn = accountList();
-  showAccounts(drawn, review).catch(() => null);
-  return drawn;
-}
-
 const decided = (/** @type {Answer} */ review) =>
-  h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, withPips(review.what)),
+  h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, inWords(review.what)),
     h("p", {}, decisionText(review.decided)),
     h("p", { class: "quiet" }, `${review.decided.person}${review.decided.approved_by ? ` with ${review.decided.approved_by}` : ""}, ${moment(review.decided.at)}${review.decided.reason ? `: ${review.decided.reason}` : ""}`));
 
-const decisionText = (/** @type {Answer} */ { decision, choice }) => (choice ? `The card is ${cardText(choice)}.` : `${spoken(decision)}.`);
+const decisionText = (/** @type {Answer} */ { decision, choice, says }) => (says ? `${capitalised(inWords(says))}.` : choice ? `The card is ${cardText(choice)}.` : `${spoken(decision)}.`);
 
 /** A decision that waits for a second person. */
 function proposal(/** @type {Answer} */ page, /** @type {Answer} */ incident, /** @type {Answer} */ one, /** @type {(text: string) => unknown} */ done) {

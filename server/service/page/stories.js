@@ -3,24 +3,26 @@
 import { ask, paths, query } from "./api.js";
 import { h, put } from "./dom.js";
 import { countOf } from "./house.js";
-import { place, signed, spoken, withPips } from "./words.js";
+import { inWords, place, signed, spoken } from "./words.js";
 
 /** @type {Record<string, string>} */
 const SENSES = { camera: "Camera", shoe: "Shoe", chips: "Chips", console: "Entries", play: "Usual play" };
 
-/** Draw the accounts that the item's own entry tells; nothing where the question is not between any. */
-export async function showAccounts(/** @type {HTMLElement} */ at, /** @type {Answer} */ review) {
-  const { events: [raised] } = await ask(query(paths.events(review.session), { after: review.seq - 1, limit: 1 }));
-  const accounts = raised?.accounts ?? [];
-  at.hidden = !accounts.length;
-  put(at, accounts.map(account));
+/** The accounts that an item is between, with their figures, told once somebody asks for them. */
+export function figures(/** @type {Answer} */ review) {
+  const list = h("ol", { class: "accounts", "aria-label": "What may have happened" });
+  const drawn = h("details", { ontoggle: () => { if (drawn.open) showAccounts(list, review).catch(() => null); } }, h("summary", {}, "The figures"), list);
+  return drawn;
 }
 
-/** The list that they are drawn into. */
-export const accountList = () => h("ol", { class: "accounts", "aria-label": "What may have happened", hidden: true });
+async function showAccounts(/** @type {HTMLElement} */ at, /** @type {Answer} */ review) {
+  const { events: [raised] } = await ask(query(paths.events(review.session), { after: review.seq - 1, limit: 1 }));
+  const accounts = raised?.accounts ?? [];
+  put(at, accounts.length ? accounts.map(account) : h("li", { class: "quiet" }, `It rests on ${review.evidence.length ? `the journal's entries ${review.evidence.join(", ")}` : "no single entry"}.`));
+}
 
 const account = (/** @type {Answer} */ one, /** @type {number} */ index) =>
-  h("li", {}, h("b", {}, index ? likelihood(one.odds) : "As stated"), h("p", {}, withPips(one.tells)),
+  h("li", {}, h("b", {}, index ? likelihood(one.odds) : "As recorded"), h("p", {}, inWords(one.tells)),
     h("ul", {}, one.hands.map((/** @type {Answer} */ hand) =>
       h("li", {}, `${spoken(place(hand.spot, hand.hand))}: ${spoken(hand.outcome).toLowerCase()} `, h("span", { class: "num" }, signed(hand.net))))),
     one.mistakes.length ? one.mistakes.map((/** @type {string} */ code) => h("p", { class: "bad" }, spoken(code))) : h("p", { class: "good" }, "No mistake"),

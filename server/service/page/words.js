@@ -57,6 +57,10 @@ export function dealerText(/** @type {Answer} */ { total, soft, outcome }) {
   return total === null || outcome === "blackjack" ? ended : `${soft && total < 21 ? "soft " : ""}${total} ${ended}`;
 }
 
+/** Write a sentence of the journal as everywhere else: its cards, and its amounts in the house's format. */
+export const inWords = (/** @type {string} */ text) =>
+  withPips(text).replace(/-?\b\d{1,3}(?:,\d{3})*\.\d\d\b(?!\d|\s?(?:s|ms|mm|px|%)\b)/g, (amount) => money(Number(amount.replace(/[,.]/g, ""))));
+
 export function cardName(/** @type {Card} */ card) {
   if (card === null) return "a card not shown";
   const name = RANK_NAMES[card[0]] ?? card[0];
@@ -140,8 +144,8 @@ const SENTENCES = {
   tray_counted: (e) => `Tray counted: ${money(e.amount)}`,
   round_closed: () => "Cards taken up",
   round_settled: (e) => `Round ${e.result.round} settled: house ${signed(e.result.net)}`,
-  review_raised: (e) => `To decide: ${withPips(e.review.what)}`,
-  review_resolved: (e) => `${deviceName(e.source)} decides item ${e.item + 1} of round ${e.round}: ${e.choice ? cardText(e.choice) : e.decision}`,
+  review_raised: (e) => `To decide: ${inWords(e.review.what)}`,
+  review_resolved: (e) => `${deviceName(e.source)} decides item ${e.item + 1} of round ${e.round}: ${e.says ? inWords(e.says) : e.choice ? cardText(e.choice) : e.decision}`,
   rules_stated: (e) => `Rules in force: ${e.rulebook}`,
   program_stated: (e) => `Program: Pitwatch ${e.version}, hash ${e.program_hash.slice(0, 12)}`,
   ledger_posted: (e) => `${e.account} ${signed(e.amount)}: ${e.memo}`,

@@ -220,7 +220,7 @@ def test_a_round_of_which_no_camera_saw_a_card_is_left_to_a_person(
 def test_a_mistake_of_order_by_when_cards_were_stated_alone_is_asked_about() -> None:
     """A pair was split three times, and one half's second card was hidden for five seconds."""
     assert asked_of(5_100_003, 36) == [
-        "Did a card go to another hand of spot 1 before the first was finished? "
+        "Was spot 1 played before another split hand was finished? "
         "Or was a card dealt sooner than it was seen?"
     ]
 
@@ -231,7 +231,7 @@ def test_a_card_out_of_turn_that_only_the_camera_saw_accuses_nobody_without_a_qu
     missed(scene.deal(2, "TC", shoe=None)).deal(1, "9H").deal("dealer", "8C", face="down")
     settle_two(scene)
     assert scene.reviews() == [
-        "Was spot 2 dealt a card out of order? "
+        "Was spot 2 dealt a card out of turn? "
         "Or did a sensor miss or misread a card, or see it late?"
     ]
 
@@ -242,15 +242,15 @@ def test_a_doubles_card_that_the_shoe_read_is_on_its_way_as_the_dealer_turns_his
     scene.deal(1, "TC", camera=UNSEEN).wait(2_000).turn_hole("KS").take(1).take("dealer")
     scene.chips(1, 0, -2000).wait(15_000)
     assert scene.reviews() == [
-        "Did spot 1 double after the first two cards? Or which is right: spot 1 put 10.00 there as "
-        "a double, or spot 1 put 10.00 there as a raise?"
+        "Did spot 1 double on other than the first two cards? "
+        "Or were the 10.00 that spot 1 added a double or a raise?"
     ]
 
 
 def test_a_card_that_the_camera_alone_read_is_doubted_as_its_errors_are_known_to_last() -> None:
     """The shoe missed the dealer's deuce, and look after look the camera names the king."""
     assert asked_of(6_200_282, 11, clinging=True) == [
-        "Was spot 1 made to pay 100.00 although it had won 100.00? Or was a card misread?"
+        "Were 100.00 taken from spot 1 where 100.00 were due? Or was a card misread?"
     ]
 
 

@@ -359,7 +359,7 @@ def test_a_hand_paid_too_much_may_have_got_a_card_that_both_sensors_missed(
             "home",
             19100014,
             5,
-            "Did spot 5 play out of turn? Or was a card dealt sooner than it was seen?",
+            "Did spot 5 act out of turn? Or was a card dealt sooner than it was seen?",
             id="four cards seen at once as an arm went",
         ),
         pytest.param(
@@ -403,7 +403,7 @@ def test_a_card_that_the_dealer_forgot_is_told_so_beside_a_shoe() -> None:
 def test_a_doubles_card_hidden_until_the_next_spot_surrendered_accuses_nobody() -> None:
     plan = Plan("home", Rates().of_shoe(), 50, 10, False, True, film=POOLED_FILMS)
     (told,) = of_round(20100100, 2, plan)
-    assert "Did spot 4 play out of turn? Or was a card dealt sooner than it was seen?" in told
+    assert "Did spot 4 act out of turn? Or was a card dealt sooner than it was seen?" in told
 
 
 def test_a_hit_seen_only_as_the_dealer_drew_accuses_nobody() -> None:

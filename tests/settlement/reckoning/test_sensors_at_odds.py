@@ -81,7 +81,7 @@ def test_a_hand_paid_too_much_may_have_got_a_card_where_there_was_time_for_one(
     scene.deal(2, "8C").wait(1_000).turn_hole("9C").chips(2, 0, 0).take(2)
     scene.chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
     asked = [
-        "Was spot 1 paid 10.00 although it had lost 10.00? "
+        "Was spot 1 paid 10.00 where 10.00 were to be taken? "
         "Or did spot 1 get a card that no sensor saw?"
     ]
     assert scene.reviews() == (asked if after_ms else NOBODY_ASKED)

@@ -109,7 +109,7 @@ def test_a_second_card_of_a_split_hand_that_no_camera_saw_is_asked_about() -> No
     ]
     said = reconciled(played, renumbered(heard))
     asked = [one.review.what for one in said if isinstance(one, ReviewRaised)]
-    assert "Which card is the first card of spot 3 hand 2? Nobody read it." in asked
+    assert "Which card is the first card of spot 3, hand 2? Nobody read it." in asked
     assert compare(played, said).wrong == ()
 
 
