@@ -19,7 +19,7 @@ const path = (/** @type {Answer} */ review, /** @type {string} */ what) => `/api
 export const approvalPath = (/** @type {string} */ incident, /** @type {number} */ item) => `/api/incidents/${encodeURIComponent(incident)}/reviews/${item}/approval`;
 
 /**
- * The panel of a question: { drawn, onKey }; `done` is called with a message once it is in the journal.
+ * The panel of a question: { drawn, ready, onKey }, ready with its answers; `done` is called with a message once it is in the journal.
  *
  * `left` is how many questions of the round are open; `pictured`: whether the page shows the round's video itself.
  */
@@ -58,7 +58,7 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
   const looks = h("div", { class: "looks-place" });
   const more = h("p", { class: "quiet" }, left > 1 ? `${left} questions of this round are open.` : "");
   const answered = ask(path(review, "answers"));
-  answered.then(({ answers }) => put(list, answers.map((/** @type {Answer} */ answer, /** @type {number} */ index) => {
+  const ready = answered.then(({ answers }) => put(list, answers.map((/** @type {Answer} */ answer, /** @type {number} */ index) => {
     const drawn = answerButton(answer, index + 1, () => choose(answer));
     buttons.push({ drawn, answer });
     return h("li", {}, drawn);
@@ -67,9 +67,9 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
     h("h2", { class: "asks" }, inWords(review.what)), left > 1 && more,
     h("div", { class: pictured ? "" : "weigh" }, !pictured && looks, list),
-    why, fault, h("div", { class: "head-links" }, confirm), another(choose), figures(review));
+    why, fault, h("div", { class: "decide-by" }, confirm, another(choose), figures(review)));
   return {
-    drawn,
+    drawn, ready,
     onKey(/** @type {string | null} */ key) {
       const found = buttons[Number(key) - 1];
       if (found) choose(found.answer);
@@ -78,6 +78,23 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
       return true;
     },
   };
+}
+
+const PATIENCE_MS = 2500;
+
+/** The open question of a round, with its answers: { drawn, onKey }; null where nobody is asked. */
+export async function askOf(/** @type {Answer} */ row, /** @type {{ me: Person, may: May, notify: Notify }} */ { me, may, notify }) {
+  if (!row.reviews || !may("resolve_reviews")) return null;
+  const found = await maybe(`/api/incidents/${encodeURIComponent(`${row.session}.${row.round}`)}`).catch(() => null);
+  const open = (found?.reviews ?? []).filter((/** @type {Answer} */ one) => !one.decided);
+  if (!open.length) return null;
+  const done = (/** @type {string} */ text) => {
+    notify(text, "good");
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  };
+  const asked = decider(open[0], me, done, { left: open.length, pictured: true });
+  await Promise.race([asked.ready, new Promise((later) => setTimeout(later, PATIENCE_MS))]);
+  return asked;
 }
 
 const answerButton = (/** @type {Answer} */ answer, /** @type {number} */ number, /** @type {() => unknown} */ onclick) =>
@@ -129,14 +146,15 @@ async function showLooks(/** @type {HTMLElement} */ place, /** @type {Answer} */
     !camera && !seen.length && h("p", { class: "quiet" }, "Nothing of this round was filmed."));
 }
 
-/** The round's video around the moments in doubt, over and over. */
+/** The round's video around the moments in doubt: the last of them at first; played, all of them over and over. */
 function clipOf(/** @type {Answer} */ review, /** @type {Answer} */ clip, /** @type {Answer} */ { from_ns: first, to_ns: last }) {
   const from = Math.max(clip.from_ns, first - LEAD_NS);
   const to = last + LEAD_NS;
   const video = /** @type {HTMLVideoElement} */ (h("video", { src: clip.url, muted: true, playsinline: true, controls: true, preload: "auto", "aria-label": "The moments in doubt" }));
   const start = () => { video.currentTime = (from - clip.from_ns) / 1e9; };
   video.muted = true;
-  video.addEventListener("loadedmetadata", start);
+  video.addEventListener("loadedmetadata", () => { video.currentTime = (last - clip.from_ns) / 1e9; });
+  video.addEventListener("play", start, { once: true });
   video.addEventListener("timeupdate", () => { if (video.currentTime > (to - clip.from_ns) / 1e9 && !video.paused) start(); });
   const href = `#/round/${encodeURIComponent(review.session)}/${review.round}/at-${Math.round(from)}`;
   return [video, h("a", { href }, `Watch ${clock(from)} to ${clock(to)}`)];

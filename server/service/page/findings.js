@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
 import { question, readSentences, sentence, sentences } from "./sentences.js";
-import { burnedText, capitalised, dealerText, fine, inWords, money, place, signed, spoken, tone, withPips } from "./words.js";
+import { burnedText, capitalised, dealerText, fine, inWords, money, place, signed, spoken, tone } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
@@ -52,7 +52,7 @@ const quoted = (/** @type {Answer} */ { breaks, due, settled_by: after }) => [
 export function incidentTitle(/** @type {Answer} */ row) {
   const about = [...row.codes.map(spoken), ...row.questions];
   if (about.length) return about.join(", ");
-  return row.reviews + row.decided ? "Doubtful reading" : row.by_hand ? "Opened by hand" : "No incident";
+  return row.reviews + row.decided ? "Question to decide" : row.by_hand ? "Opened by hand" : "No incident";
 }
 
 /**

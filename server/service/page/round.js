@@ -2,6 +2,7 @@
 
 import { ask, eventsBetween, maybe, paths, query, roundStart, takeOut } from "./api.js";
 import { h, isTyping, painting, put } from "./dom.js";
+import { askOf } from "./decide.js";
 import { drawFelt } from "./felt.js";
 import { evidence } from "./evidence.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
@@ -21,19 +22,20 @@ const WATCHED = "at-";
 const NEAR_NS = 1e6;
 const PATIENCE_MS = 2500;
 
-export async function showRound(/** @type {PageContext} */ { main, may, rest: [session, number, place], notify, onLeave }, /** @type {AbortSignal} */ signal) {
+export async function showRound(/** @type {PageContext} */ { main, me, may, rest: [session, number, place], notify, onLeave }, /** @type {AbortSignal} */ signal) {
   const round = Number(number);
   const [row, phases, from, footage, clauseTexts, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
     askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
-  const [events] = await Promise.all([eventsOf(session, row, from, signal), readCitations(row)]);
+  const [events, question] = await Promise.all([eventsOf(session, row, from, signal), askOf(row, { me, may, notify }), readCitations(row)]);
   const player = new Player(row, events, footage);
-  const page = layOut(main, { row, phases, events, footage, clauseTexts, player, session, may, notify });
+  const page = layOut(main, { row, phases, events, footage, clauseTexts, player, session, may, notify, question });
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row, page.picture?.keys ?? {});
   onLeave(signal, () => { player.pause(); page.picture?.end(); });
+  addEventListener("keydown", (event) => { if (!isTyping(event) && question?.onKey(event.key)) event.preventDefault(); }, { signal });
   const loadPictures = evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
   player.go(asked ?? player.to);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
@@ -165,7 +167,7 @@ class Player {
   }
 }
 
-function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, phases, events, footage, clauseTexts, player, session, may, notify }) {
+function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, phases, events, footage, clauseTexts, player, session, may, notify, question }) {
   const camera = footage?.cameras.find((/** @type {Answer} */ one) => one.clip) ?? null;
   const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, notify }) }) : null;
   player.video = picture?.video ?? null;
@@ -182,6 +184,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
   const pictures = h("section", { class: "panel", hidden: true, "aria-label": "Evidence pictures" });
   put(main,
     heading(row, session, may),
+    question?.drawn,
     h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
     h("div", { class: "columns" },

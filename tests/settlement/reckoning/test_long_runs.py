@@ -366,7 +366,7 @@ def test_a_hand_paid_too_much_may_have_got_a_card_that_both_sensors_missed(
             "casino-double-deck",
             19100031,
             15,
-            "what happened cannot be told apart",
+            "Which came first: 7S to spot 3, or 9C to spot 5?",
             id="seen after the next one, beside a back that was none",
         ),
     ],
