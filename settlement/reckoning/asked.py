@@ -20,6 +20,7 @@ from settlement.sentences import Sentence
 Mistaken: TypeAlias = tuple[str, int | None]
 """A code, and the spot it is about."""
 
+MISREAD: Final = "Was a card misread?"
 _PAID: Final = frozenset({"payment_missing", "settle_order", "wrong_payout"})
 _NO_CLAUSE: Final = {
     "taken_early": "Was the wager of spot {spot} taken before the dealer played?",
@@ -163,6 +164,8 @@ def _has_cause(one: Asked) -> bool:
 def _joined(same: Sequence[Asked]) -> Asked:
     """Return one question in place of several; each one's words stand on a line of their own."""
     lines = dict.fromkeys(line for one in same for line in one.review.what.split("\n"))
+    if MISREAD in lines:
+        lines = {one: None for one in lines if not one.startswith("Is ")}
     what = [one for one in lines if not any(one.startswith(o[:-1]) for o in lines if o != one)]
     seqs = sorted({seq for one in same for seq in one.review.evidence})
     which = [one.review for one in same if names_cards(one.review)]

@@ -20,7 +20,7 @@ from models.judgements import Review, Sense
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, offering, shown
-from settlement.reckoning.asked import Asked, Mistaken, Otherwise, by_cause
+from settlement.reckoning.asked import MISREAD, Asked, Mistaken, Otherwise, by_cause
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
 from settlement.reckoning.differing import card_at, changed, difference, whose
 from settlement.reckoning.in_play import InPlay
@@ -154,7 +154,7 @@ class Closing:
                 if rivals and not question.contradicted:
                     about = self._weighing.mistakes(record)
                 if about and not question.contradicted:
-                    review = Review("Was a card misread?", (), review.evidence)
+                    review = Review(MISREAD, (), review.evidence)
                 yield Asked(review, settles_alike=not rivals, rivals=rivals, about=about)
 
     def _caused(self, record: Sequence[AnyFact], rivals: Sequence[Rival]) -> list[Mistaken]:
