@@ -6,6 +6,7 @@ Facts are separated by ``;``. ``1`` is a spot, ``1.2`` its hand 2, ``D`` the dea
 """
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from models import events as ev
@@ -20,6 +21,7 @@ RULEBOOKS = Path("models/rulebooks")
 IDS = tuple(sorted(path.stem for path in RULEBOOKS.glob("*.toml")))
 
 
+@cache
 def rules(name: str = "kansas-shoe", *settings: str) -> Rulebook:
     path = RULEBOOKS / f"{name}.toml"
     return overridden(parse(path.read_text("utf-8"), path.name).rules, settings)
