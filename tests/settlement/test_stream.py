@@ -57,6 +57,7 @@ def test_a_violation_is_printed_with_its_clause() -> None:
         "hand": None,
         "clause": "dealer.draw",
         "detail": "drew 5S on TH 7C (hard 17); he stands on hard 17",
+        "suspected": False,
     }
 
 

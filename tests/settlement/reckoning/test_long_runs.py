@@ -230,6 +230,7 @@ def test_a_round_is_told_as_it_was_or_asked_about(
     assert all(" review: " in line for line in of_round(seed, number, plan))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("book", "seed", "number", "dead", "film"),
     [
@@ -265,6 +266,7 @@ def test_a_mistake_that_three_cameras_saw_is_stated(seed: int, number: int, code
     assert all(stated in line for line in of_round(seed, number, HOME_BY_THREE))
 
 
+@pytest.mark.slow
 def test_a_card_is_not_what_one_camera_sighted_in_its_place_before() -> None:
     """The overhead camera held a jack likely where the card of a double came 2.9 s later."""
     assert not of_round(18300354, 21, HOME_BY_THREE)
@@ -285,12 +287,14 @@ def test_a_raise_is_told_from_a_double_of_an_amount_that_the_house_forbids(
     assert not of_round(seed, number, HOME_BY_THREE)
 
 
+@pytest.mark.slow
 def test_a_raise_on_nineteen_is_told_from_a_double_whose_card_was_not_dealt() -> None:
     """The house allows a double for less, and the hand was turned up after the chips came."""
     plan = Plan("casino-single-deck", Rates().times(0), 50, 10, False, True, eyes=THREE)
     assert not of_round(9805, 30, plan)
 
 
+@pytest.mark.slow
 def test_a_natural_turned_up_at_once_does_not_end_the_turn_of_a_spot_before_it() -> None:
     """Its hit, which no camera saw, is asked about beside the payment that it would explain."""
     film = LATEST_FILMS["hand"]
@@ -329,6 +333,7 @@ def test_a_hit_and_the_hole_card_that_no_camera_ever_saw_accuse_nobody() -> None
     assert all(" review: " in line for line in of_round(9220096, 24, plan))
 
 
+@pytest.mark.slow
 def test_a_card_seen_late_is_not_counted_twice() -> None:
     """The shoe's reading was taken for a hit that broke a hand, the camera's for another card."""
     plan = Plan("kansas-shoe", Rates().times(10), 50, 10, clinging=False, show=True)
@@ -352,6 +357,7 @@ def test_a_hand_paid_too_much_may_have_got_a_card_that_both_sensors_missed(
     assert asked in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("book", "seed", "number", "asked"),
     [
@@ -406,6 +412,7 @@ def test_a_doubles_card_hidden_until_the_next_spot_surrendered_accuses_nobody() 
     assert "Did spot 4 act out of turn? Or was a card dealt sooner than it was seen?" in told
 
 
+@pytest.mark.slow
 def test_a_hit_seen_only_as_the_dealer_drew_accuses_nobody() -> None:
     """An arm hid it for 4.8 s. It is stated after two cards of the dealer's."""
     plan = Plan("casino-single-deck", Rates().of_shoe(), 50, 10, False, True, film=POOLED_FILMS)
