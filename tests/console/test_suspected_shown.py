@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, expect
 from stream.journal import Journal
 from tests.console.looking import Screen, screen
 from tests.server.doubted import let_stand, play_without_shoe
-from tests.server.service.house import House, house
+from tests.server.service.house import House, house, until
 
 pytestmark = pytest.mark.slow
 
@@ -53,10 +53,10 @@ def test_a_suspected_mistake_is_a_question_until_it_is_decided(
         officer.shows("Mistakes by shift")
         expect(officer.page.get_by_text("Wrong payout")).to_have_count(0)
         let_stand(own.journals / "bj-07.journal")
+        until(lambda: counts(officer) == {"Mistakes": "1"})
         officer.go("incidents/bj-07.5")
         expect(note(officer, "bad")).to_contain_text("Wrong payout spot 1")
         officer.shows("High severity")
-        assert counts(officer) == {"Mistakes": "1"}
 
 
 def note(officer: Screen, tone: str) -> Locator:
