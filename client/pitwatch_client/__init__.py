@@ -3,7 +3,7 @@
 ::
 
     with Client("https://pit:8443", token) as service:
-        for mistake in service.each(rows.ViolationRow, table="BJ-07"):
+        for one in service.each(rows.ViolationRow, table="BJ-07"):
             ...
         for event in service.watch({"bj-07": 0}):
             ...

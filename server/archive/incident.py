@@ -152,7 +152,7 @@ def end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
 
 
 def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
-    """Return the span around an entry, such as the fact that a violation names.
+    """Return the span around an entry, such as the fact that a mistake names.
 
     Raises:
         OperatorError: the journal has no such entry, or the entry has no time.
@@ -164,7 +164,7 @@ def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
         raise OperatorError(
             f"there is no entry {seq} with a time",
             where=str(journal),
-            way_out="Give the seq that the violation names",
+            way_out="Give the seq that the mistake names",
         )
     return _asked(events, moments[0] - margin_ns, moments[0] + margin_ns, None, journal)
 

@@ -399,7 +399,7 @@ def exported(page: Page, name: str) -> Download:
 def test_a_list_is_taken_out_as_a_file(officer: Screen) -> None:
     officer.go("rounds")
     expect(officer.page.get_by_text("Reading…")).to_have_count(0)
-    lines = exported(officer.page, "violations .csv").path().read_text().splitlines()
+    lines = exported(officer.page, "mistakes .csv").path().read_text().splitlines()
     assert len(lines) == 3
     assert any("wrong_payout" in line for line in lines)
 

@@ -196,13 +196,17 @@ def _about_round(matter: IncidentMatter, words: Words) -> Pairs:
             ("Opened", words.moment(row.at)),
             ("Closed", words.moment(row.closed_at)),
             ("Status", row.status),
-            ("House", f"{words.signed(row.net)} {words.currency}"),
+            ("House", f"{words.signed(row.net)} {words.currency}{_if_confirmed(row)}"),
             ("Rulebook", book),
             *words.about(row.at),
             ("Entries", entries_text(row, _cited(matter))),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
         )
     )
+
+
+def _if_confirmed(row: RoundRow) -> str:
+    return ", if the review confirms it" if row.status == "review" else ""
 
 
 def _cited(matter: IncidentMatter) -> Iterable[int]:

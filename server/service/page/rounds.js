@@ -42,7 +42,7 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
 /** The lists as files, of the table chosen. */
 function takeOuts(/** @type {May} */ may, /** @type {Answer} */ asked) {
   const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
-  const link = (/** @type {string} */ kind, /** @type {string} */ form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind} .${form}`);
+  const link = (/** @type {string} */ kind, /** @type {string} */ form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind === "violations" ? "mistakes" : kind} .${form}`);
   return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")),
     houseExports().includes("parquet") && [link("rounds", "parquet"), link("hands", "parquet")]);
 }
