@@ -133,6 +133,10 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Mark the violations: those of a round under review are suspected, all others certain."""
+        if self.violations:
+            self._mark()
+
+    def _mark(self) -> None:
         under_review = self.status == "review"
         if any(one.suspected != under_review for one in self.violations):
             marked = tuple(replace(one, suspected=under_review) for one in self.violations)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from models.events import Observation
-from models.judgements import RoundResult
+from models.judgements import Review, ReviewRaised, RoundResult
 from server.cli.app import run
 from server.commands.tables import totals_line
 from server.house.formatting import Formats
@@ -27,7 +27,7 @@ from stream.reading import read_journal
 from tests.server.doubted import play_between_accounts, play_without_shoe, played_again
 from tests.server.papers import Paper
 from tests.server.service.conftest import Kept
-from tests.server.service.house import House, house
+from tests.server.service.house import House, house, play
 
 SESSION = "bj-07"
 RULES = ("--rulebook", "kansas-shoe")
@@ -106,6 +106,24 @@ def test_a_suspicion_that_a_person_dismisses_vanishes_everywhere(
         found.staff()
         with found.signed_in("surveillance") as officer:
             check_dismissed(found, officer)
+
+
+@pytest.mark.parametrize("settles_alike", [False, True])
+def test_an_item_raised_after_the_settlement_holds_the_round_unless_all_settles_alike(
+    tmp_path: Path, *, settles_alike: bool
+) -> None:
+    journal = tmp_path / "late.journal"
+    play(journal, "mistake", "BJ-07")
+    before = exported(journal, tmp_path, "csv")
+    assert (before.mistakes, before.suspected, before.open_rounds) == (2, 0, 0)
+    (row, *_) = csv_rows(tmp_path / "violations.csv")
+    with Journal.open(journal) as more:
+        item = Review("a card fits nothing", (), ())
+        number = int(row["round"])
+        more.append(ReviewRaised(round=number, review=item, settles_alike=settles_alike))
+    after = exported(journal, tmp_path, "csv")
+    held = (2, 0, 0) if settles_alike else (1, 1, 1)
+    assert (after.mistakes, after.suspected, after.open_rounds) == held
 
 
 def check_dismissed(found: House, officer: httpx.Client) -> None:
