@@ -61,6 +61,7 @@ def own(tmp_path: Path, kept: Kept) -> Iterator[House]:
     [
         (None, Counts(mistakes=0, suspected=1, open_rounds=2, net=25200)),
         ("stands", Counts(mistakes=1, suspected=0, open_rounds=0, net=19700)),
+        ("void", Counts(mistakes=0, suspected=0, open_rounds=0, net=25200)),
     ],
 )
 def test_every_reader_counts_alike(
