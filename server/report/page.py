@@ -8,10 +8,11 @@ from pathlib import Path
 from models.judgements import RoundResult
 from server import report
 from server.house.rules_in_force import name_of
-from server.house.wording import counted, is_clean, settled_net
+from server.house.wording import capitalised, counted, is_clean, settled_net
 from server.process.atomic_file import write_whole
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
+from settlement.balance import totals
 
 
 def write_report(path: Path, story: SessionStory) -> None:
@@ -51,8 +52,9 @@ def _verdict(story: SessionStory) -> str:
     results = [one.result for one in story.rounds]
     open_rounds = sum(result.status != "final" for result in results)
     text = f"<strong>{counted(len(results), 'round')}</strong> watched. {_mistakes(results)} "
-    text += f"{counted(open_rounds, 'round')} still open." if open_rounds else "Nothing is open."
-    return text
+    text += f"{counted(open_rounds, 'round')} still open." if open_rounds else "No round is open."
+    found = totals((one.result.status, one.balance) for one in story.rounds)
+    return f"{text} {capitalised(story.formats.still_open(found))}."
 
 
 def _mistakes(results: Sequence[RoundResult]) -> str:

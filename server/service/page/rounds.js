@@ -5,6 +5,8 @@ import { h, put } from "./dom.js";
 import { houseExports, houseZone } from "./house.js";
 import { clock, day, signed, tone } from "./words.js";
 
+/** A day on which the clocks go back. */
+const LONGEST_DAY_NS = 25 * 36e11;
 const STATUSES = ["", "open", "final", "pending", "review"];
 /** @type {Record<string, string>} */
 const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waiting for a decision" };
@@ -17,9 +19,11 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
   const asked = { table, status: "", cursor: null };
   const load = async () => {
-    if (may("see_money") && asked.cursor === null) put(open, balanceOf(await ask(query("/api/balances", { table: asked.table }), { signal })));
     const page = await ask(query("/api/rounds", { ...asked, limit: 50 }), { signal });
-    if (asked.cursor === null) put(body);
+    if (asked.cursor === null) {
+      put(body);
+      put(open, may("see_money") && page.items.length && balanceOf(await ask(query("/api/balances", { table: asked.table, from_ns: page.items[0].at - LONGEST_DAY_NS }), { signal })));
+    }
     body.append(...page.items.map(row));
     if (!body.children.length) put(body, h("tr", {}, h("td", { colspan: 7, class: "quiet" }, "No such round.")));
     asked.cursor = page.next;
