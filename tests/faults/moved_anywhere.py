@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Final
 
 from models.errors import PitwatchError
-from models.events import RoundOpened
+from models.events import ClockAnchored, RoundOpened
 from server.commands.backup import make, verified
+from server.commands.old_backups import ClockReading
 from server.commands.restore import restore
 from stream.copies import archive_journal, backup_journal, restore_journal
 from stream.journal import Journal, verify_journal
@@ -172,8 +173,14 @@ def _site(folder: Path) -> None:
         made.execute("CREATE TABLE accounts (name TEXT)")
 
 
+def _clocks(at_s: int) -> ClockReading:
+    at_ns = at_s * 1_000_000_000
+    anchored = ClockAnchored(source="clock", at=at_ns, wall_ns=at_ns, step_ns=0)
+    return ClockReading(anchored, "synchronised")
+
+
 def _make(folder: Path, tried: int) -> None:
-    make(folder / "data", folder / "backups", _DAYS, _START_S + tried)
+    make(folder / "data", folder / "backups", _DAYS, _clocks(_START_S + tried))
 
 
 def _backups_whole(folder: Path) -> Iterator[str]:
@@ -197,7 +204,7 @@ def _backed_up(folder: Path) -> Iterator[str]:
 
 def _with_backup(folder: Path) -> None:
     _site(folder)
-    make(folder / "data", folder / "backups", _DAYS, _START_S)
+    make(folder / "data", folder / "backups", _DAYS, _clocks(_START_S))
 
 
 def _restore(folder: Path, _: int) -> None:
