@@ -131,11 +131,8 @@ def _answers(
     rules: Rulebook | None,
     journal: Path,
 ) -> tuple[Answer, ...]:
-    """Return the answers to an item; none where nothing states the rules it is settled by."""
-    try:
-        return answers_to(events, row["round"], row["item"], rules, where=str(journal)).answers
-    except OperatorError:
-        return ()
+    """Return the answers to an item."""
+    return answers_to(events, row["round"], row["item"], rules, where=str(journal)).answers
 
 
 def _shown(row: dict[str, Any]) -> Text:
@@ -148,20 +145,17 @@ def _shown(row: dict[str, Any]) -> Text:
         reason = " (give a --reason)" if answer.asks_reason else ""
         says = with_pips(answer.says[:1].upper() + answer.says[1:])
         text.append(f"  {number}  {says}{known}{reason}\n", style="not bold")
-        text.append(f"     {with_pips(answer.comes_to)}\n", style="dim not bold")
+        comes_to = f"     {with_pips(answer.comes_to)}\n" if answer.comes_to else ""
+        text.append(comes_to, style="dim not bold")
         if answer.account is not None:
             text.append(_spoken(accounts[answer.account], "     "), style="dim not bold")
-    if row["answers"]:
-        return text
-    for account in accounts:
+    for account in () if any(one.account is not None for one in row["answers"]) else accounts:
         odds = "as recorded" if account is accounts[0] else f"odds {account.odds:g} to 1"
         text.append(f"  {odds}: {with_pips(account.tells)}\n", style="not bold")
         settles = [_settles(hand) for hand in account.hands]
         settles += account.mistakes or ("no mistake",)
-        text.append(f"    settles to: {', '.join(settles)}\n", style="dim not bold")
-        text.append(_spoken(account, "    "), style="dim not bold")
-    if row["candidates"] and not accounts:
-        text.append(f"  it may be {' or '.join(row['candidates'])}\n", style="not bold")
+        text.append(f"     settles to: {', '.join(settles)}\n", style="dim not bold")
+        text.append(_spoken(account, "     "), style="dim not bold")
     return text
 
 

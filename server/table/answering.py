@@ -1,6 +1,6 @@
 """The answers to a review item, from the entries of its journal."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from models.rulebook import Rulebook
 from server.table.resolving import rules_of
 from server.table.settling_again import by_round
 from settlement.engine import Engine
+from settlement.engine_state import EngineState
 from settlement.reconcile import Answering, decided
 from stream.reading import UnknownEvent
 
@@ -39,11 +40,12 @@ def answers_to(
         events: the whole journal.
         number: the round.
         item: the item's index in the round.
-        rules: those of the session, where its journal does not state them.
+        rules: those of the session, where its journal does not state them. Where nothing does,
+            no answer says what it comes to.
         where: the journal, for errors.
 
     Raises:
-        OperatorError: there is no such item, or the journal does not record its rules.
+        OperatorError: there is no such item.
     """
     known = [event for event in events if not isinstance(event, UnknownEvent)]
     raised = [event for event in known if isinstance(event, ReviewRaised) and event.round == number]
@@ -58,19 +60,32 @@ def answers_to(
     before = [fact for other, own in rounds.items() if other < number for fact in own]
     own = rounds.get(number, [])
     every = [event for event in known if isinstance(event, ReviewRaised)]
-    engine = Engine(rules or rules_of(known, where))
+    rules = rules or _rules_of(known, where)
     earlier = decided(before, every, [one for one in decisions if one.round < number])
-    for fact in (*earlier.facts, *own[:1]):
-        engine.feed(fact)
     answering = Answering(
-        engine.rules,
-        engine.engine_state(),
+        rules,
+        None if rules is None else _start(rules, (*earlier.facts, *own[:1])),
         own,
         raised,
         [one for one in decisions if one.round == number],
     )
     from_ns, to_ns = _moments(known, own, raised[item])
     return Answered(answering.answers(item), from_ns, to_ns)
+
+
+def _rules_of(known: Sequence[AnyEvent], where: str) -> Rulebook | None:
+    try:
+        return rules_of(known, where)
+    except OperatorError:
+        return None
+
+
+def _start(rules: Rulebook, facts: Iterable[AnyFact]) -> EngineState | None:
+    """Return the state that the round starts from whose opening is the last of the facts."""
+    engine = Engine(rules)
+    for fact in facts:
+        engine.feed(fact)
+    return engine.engine_state()
 
 
 def _moments(

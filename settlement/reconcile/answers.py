@@ -47,6 +47,7 @@ LIKELY: Final[tuple[tuple[float, Likelihood], ...]] = (
 )
 """From which probability on an answer is called so. Chosen."""
 
+_MOST_DECKS: Final = 8
 _SOME_REASON: Final = "to be given"
 
 
@@ -92,7 +93,8 @@ class Answering:
     """Answers the items of a round.
 
     Args:
-        rules: the rulebook in force.
+        rules: the rulebook in force; ``None`` where it is not known: then no answer comes to
+            anything.
         start: the engine's state before the round; ``None`` for the first of a session.
         facts: the round's, as journalled, with the payments after its close.
         raised: its items, in order.
@@ -101,7 +103,7 @@ class Answering:
 
     def __init__(
         self,
-        rules: Rulebook,
+        rules: Rulebook | None,
         start: EngineState | None,
         facts: Sequence[AnyFact],
         raised: Sequence[ReviewRaised],
@@ -110,6 +112,7 @@ class Answering:
         self._rules, self._start = rules, start
         self._facts, self._raised = facts, raised
         self._decisions = tuple(decisions)
+        self._decks = _MOST_DECKS if rules is None else rules.decks
 
     def answers(self, item: int) -> tuple[Answer, ...]:
         """Return the answers that a person may give to an item; none that cannot be so."""
@@ -120,7 +123,7 @@ class Answering:
         for asked in self._possible(raised):
             decision = _decision(raised.round, item, asked)
             try:
-                check_decision(self._facts, self._raised, others, decision, self._rules.decks)
+                check_decision(self._facts, self._raised, others, decision, self._decks)
             except OperatorError:
                 continue
             known = decided(self._facts, self._raised, (*others, decision))
@@ -185,6 +188,8 @@ class Answering:
 
     def _settled(self, asked: Answer, facts: Sequence[AnyFact], *, void: bool) -> Answer:
         """Return an answer with what the round comes to by it."""
+        if self._rules is None:
+            return asked
         engine = Engine(self._rules, self._start, patient=True)
         results = [result for fact in facts for result in engine.feed(fact)]
         results += engine.finish()

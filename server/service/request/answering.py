@@ -18,7 +18,6 @@ async def answers_of(session: Session, number: int, item: int) -> Answered:
     """Return the answers to an item of a round.
 
     Raises:
-        OperatorError: the journal does not record its rules.
         TechnicianError: the journal cannot be read.
     """
     first = session.rounds.row(number - _BACK)

@@ -117,7 +117,6 @@ async def decide_review(
         Answered,
         problems={
             404: "There is no such round, or no such item of it.",
-            409: "The journal does not record its rules.",
             503: "The journal cannot be read.",
         },
         action=None,

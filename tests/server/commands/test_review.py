@@ -9,6 +9,7 @@ from models.events import ReviewResolved, RoundOpened
 from models.judgements import Account, AccountHand, Review, ReviewRaised, Witness
 from server.cli.app import run
 from stream.journal import Journal
+from tests.server.doubted import play_between_accounts
 
 Capture = pytest.CaptureFixture[str]
 
@@ -55,7 +56,7 @@ def test_an_open_item_shows_its_accounts(journal: Path, capsys: Capture) -> None
     assert "settles to: spot 1: push 0.00, no mistake" in printed
     assert "usually go on speaks for it, 50,000 to 1" in printed
     assert "the camera speaks against it, 5,300 to 1" in printed
-    assert "it may be split or one hand" in printed
+    assert "It is as recorded" in printed
     assert "camera was moved" not in printed
 
 
@@ -70,3 +71,24 @@ def test_one_round_is_shown_as_json(journal: Path, capsys: Capture) -> None:
 def test_a_journal_without_open_items_is_reported(journal: Path, capsys: Capture) -> None:
     assert run(["review", "show", str(journal), "-n", "2"]) == 0
     assert "nothing to decide" in capsys.readouterr().out
+
+
+def test_an_answer_is_given_by_its_number(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "09.journal"
+    with Journal.create(path) as journal:
+        play_between_accounts(journal, "BJ-09")
+    rules = ["--rulebook", "casino-single-deck"]
+    assert run(["review", "show", str(path), *rules]) == 3
+    printed = capsys.readouterr().out
+    assert "  1  " in printed
+    assert "No mistake. " in printed
+    assert "likely" in printed
+    assert "The floor calls the round off (give a --reason)" in printed
+    wanted = ["review", "resolve", str(path), "-n", "1", "--by", "ann", *rules]
+    assert run([*wanted, "--answer", "99"]) == 2
+    assert "the item has no answer 99" in capsys.readouterr().err
+    assert run([*wanted, "--answer", "2"]) == 0
+    with Journal.open(path) as journal:
+        (given,) = [one for one in journal.read() if isinstance(one, ReviewResolved)]
+    assert (given.decision, given.account) == ("account", 1)
+    assert given.says

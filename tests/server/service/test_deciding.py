@@ -24,7 +24,14 @@ from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, verify_journal
 from stream.reading import UnknownEvent
 from stream.signing import Signer
-from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
+from tests.server.doubted import (
+    FALSE,
+    TRUE,
+    blinded,
+    play_between_accounts,
+    play_blinded,
+    table,
+)
 from tests.server.service.conftest import Kept
 from tests.server.service.house import House, Standing, house, play, until, write
 
@@ -243,6 +250,45 @@ def test_the_command_asks_for_the_second_person_that_the_house_asks_for(
     assert (last.decision, last.source, last.approved_by) == ("void", "console:ann", "bea")
 
 
+ANSWERS = DECISION.replace("decision", "answers")
+
+
+def test_an_answer_is_given_as_it_was_offered_and_told_in_its_words(own: House) -> None:
+    with own.signed_in("pit") as pit:
+        offered = own.get(pit, ANSWERS)["answers"]
+        says = [one["says"] for one in offered]
+        assert says[:2] == [f"it is {TRUE}", f"it is {FALSE}"]
+        assert offered[0]["comes_to"] == "No mistake. Everybody was paid what is due."
+        fields = ("decision", "choice", "card", "account")
+        view = decided(pit, **{name: offered[0][name] for name in fields})
+        assert {one["decided"]["says"] for one in view["reviews"]} == {f"it is {TRUE}"}
+        assert own.get(pit, ANSWERS)["answers"] == offered, "an earlier answer changes none"
+        assert pit.get(ANSWERS.replace("reviews/0", "reviews/9")).status_code == 404
+
+
+def test_one_account_of_a_round_is_chosen_over_the_service(tmp_path: Path, kept: Kept) -> None:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    with Journal.create(journals / "bj-09.journal") as journal:
+        play_between_accounts(journal, "BJ-09")
+    with kept(journals) as store, house(journals, tmp_path / "state", store=store) as found:
+        found.staff()
+        with found.signed_in("pit") as pit:
+            offered = found.get(pit, ANSWERS)["answers"]
+            account = next(one for one in offered if one["account"] == 1)
+            view = decided(pit, decision="account", account=1)
+            assert view["round"]["status"] == account["status"]
+            nets = {spot["spot"]: spot["net"] for spot in view["round"]["result"]["spots"]}
+            assert nets == {one["spot"]: one["due"] for one in account["spots"]}
+            assert view["reviews"][0]["decided"]["says"] == account["says"]
+            first = view["reviews"][0]["decided"]["seq"]
+            refused = pit.post(
+                DECISION, json={"decision": "account", "account": 9, "instead_of": first}
+            )
+            assert refused.status_code == 409
+            assert "no account of it is named" in refused.json()["detail"]
+
+
 def test_an_item_about_a_card_not_shown_is_decided_without_naming_it(tmp_path: Path) -> None:
     doubt = Review("the shoe said KS, the camera reads QS", ("KS", "QS"), (2,))
     write(
@@ -255,6 +301,9 @@ def test_an_item_about_a_card_not_shown_is_decided_without_naming_it(tmp_path: P
         found.staff()
         with found.signed_in("surveillance") as officer:
             path = "/api/incidents/t.1/reviews/0/decision"
+            offered = found.get(officer, path.replace("decision", "answers"))["answers"]
+            assert {one["decision"] for one in offered} <= {"stands", "unreadable", "void"}
+            assert all((one["comes_to"], one["spots"]) == ("", []) for one in offered)
             named = officer.post(path, json={"decision": "chosen", "choice": "KS"})
             assert named.status_code == 409
             assert "wait until its shoe has ended" in named.json()["detail"]
