@@ -108,6 +108,7 @@ def test_a_face_and_a_back_set_the_fields_that_the_observer_sets(rulebook: str, 
         assert made <= real, face
 
 
+@pytest.mark.slow
 @films
 def test_a_track_reports_a_card_in_the_observers_order(rulebook: str, seed: int) -> None:
     """It is new first and gone last, gone once, and only a face is read again."""

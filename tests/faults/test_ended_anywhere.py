@@ -20,6 +20,8 @@ from tests.faults.ended_anywhere import DUE, WAYS, laid
 from tests.stream.test_journal import Stopped, stop_at
 from tests.thoroughness import ALL
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(__file__).with_name("mortal.c")
 
@@ -48,7 +50,6 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-@pytest.mark.slow
 @needs_compiler
 def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
     tmp_path: Path,
@@ -57,7 +58,6 @@ def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
     assert printed.count("killed before each of") == len(WAYS), printed
 
 
-@pytest.mark.slow
 @needs_compiler
 def test_archive_backup_and_restore_ended_anywhere_lose_nothing_and_are_done_again(
     tmp_path: Path,

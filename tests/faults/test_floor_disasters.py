@@ -17,6 +17,7 @@ WAITS = 114
 """Waits of the forwarder in the short story of `run_step`, until everything is done."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
 def test_nothing_is_lost_doubled_or_out_of_order(share: int) -> None:
     ended = [run_seed(seed) for seed in range(share, SEEDS, 4)]

@@ -9,6 +9,8 @@ from stream.journal import verify_journal
 from tests.faults.live_kills import Table, differences
 from tests.thoroughness import one_in
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", one_in(2, [1, 2]))
 def test_a_killed_table_loses_nothing_acknowledged_and_settles_as_if_left_alone(

@@ -70,6 +70,7 @@ def test_a_member_of_an_archive_that_would_be_passed_over_is_refused(
         list(pitwatch.settle(tmp_path / "all.zip", "kansas-shoe"))
 
 
+@pytest.mark.slow
 def test_a_replay_settles_what_its_kept_journal_settles(tmp_path: Path) -> None:
     simulate(replace(SESSIONS["plain"], video=False), tmp_path / "evening")
     kept = tmp_path / "evening.journal"

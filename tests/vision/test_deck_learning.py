@@ -233,6 +233,7 @@ def test_an_index_that_one_fan_shows_is_not_enough() -> None:
     assert len(learnt.profile.lacking) == 52
 
 
+@pytest.mark.slow
 def test_indices_alone_resolve_doubts_and_contradict_no_card_of_their_deck() -> None:
     told = ToldReader()
     reader = DeckReader(told, [fans_learnt(2).profile])

@@ -199,6 +199,7 @@ def shown_for(pictures: int, lying: Lying) -> list[tuple[float, Moment]]:
     return [*moving, (400 / 15, Moment((lying,))), ((400 + pictures) / 15, Moment())]
 
 
+@pytest.mark.slow
 def test_a_face_shown_for_three_pictures_is_read_where_nothing_else_moves() -> None:
     seen = watch(shown_for(3, ACE), 28, reader=FaintBacks())
     assert [change for change, _, _ in seen.short] == ["new", "gone"]

@@ -47,6 +47,7 @@ def watched(missed: float, doubted: float) -> tuple[tuple[int, Event], ...]:
     return (*events, *((at_ns, event) for event in watcher.finish()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missed", "doubted"), [(0.0, 0.0), (0.1, 0.2)])
 def test_every_card_is_sighted_once_where_it_lies_and_read_right(
     missed: float, doubted: float
@@ -108,6 +109,7 @@ def knocked_from(second: float) -> tuple[list[tuple[int, Observed]], list[tuple[
     return held, resumed
 
 
+@pytest.mark.slow
 def test_nothing_is_read_through_a_knocked_camera_until_it_is_calibrated_anew() -> None:
     second = 6.0
     held, resumed = knocked_from(second)

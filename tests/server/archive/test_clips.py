@@ -191,6 +191,7 @@ def test_a_picture_of_another_size_begins_a_segment_and_no_copied_clip_spans_it(
     assert len(pictures(clips.stamped_clip(at(5), at(15)))) == 11
 
 
+@pytest.mark.slow
 def test_a_late_moment_costs_no_more_than_an_early_one(tmp_path: Path) -> None:
     """Looking into a segment 30 times as long takes no more than a few times as long."""
     spent = []

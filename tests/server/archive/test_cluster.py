@@ -65,6 +65,7 @@ def test_a_cluster_prints_what_one_process_prints(
     assert resettled(capsys, history, "--cluster", address(cluster)) == alone
 
 
+@pytest.mark.slow
 def test_workers_killed_on_the_way_change_nothing(
     history: Path,
     cluster: object,

@@ -41,6 +41,7 @@ def test_every_network_is_stated() -> None:
     assert set(program_stated(7).networks) == there
 
 
+@pytest.mark.slow
 def test_a_replayed_journal_states_the_program_first(tmp_path: Path) -> None:
     session, journal = str(tmp_path / "evening"), tmp_path / "evening.journal"
     assert run(["simulate", session, "--rounds", "1", "--no-video"]) == Exit.CLEAN

@@ -101,6 +101,7 @@ def test_a_service_started_again_answers_the_same_and_reads_nothing_again(
             assert "pitwatch_events_read_total{" not in engineer.get("/metrics").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mistake", "plain"])
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

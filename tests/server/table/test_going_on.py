@@ -144,6 +144,7 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(rules: str, noisy: bo
     assert rested >= 5
 
 
+@pytest.mark.slow
 def test_a_journal_whose_questions_have_no_time_goes_on() -> None:
     """Up to Pitwatch 0.2.0 they had none."""
     events = alone(noisy=True)

@@ -186,6 +186,7 @@ def _by_number(life: Life) -> dict[int, RoundResult]:
     return {one.round: one for one in life.table.pipeline.rounds()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", one_in(2, (1, 2)))
 @pytest.mark.parametrize("noise", ["sound", "noisy", "everything", "hand-dealt"])
 def test_a_killed_table_writes_byte_for_byte_what_one_that_reads_everything_writes(

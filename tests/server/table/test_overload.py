@@ -29,6 +29,8 @@ from simulation.session import simulate
 from tests.devices.camera_servers import http_camera, jpeg_part
 from tests.server.live_tables import SETTINGS, Run
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "camera:overhead"
 SECOND_NS = 1_000_000_000
 

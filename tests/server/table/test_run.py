@@ -54,6 +54,8 @@ from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rt
 from tests.server.live_tables import SETTINGS, Run, TruthfulReader
 from tests.server.table.test_recordings_hashed import is_of
 
+pytestmark = pytest.mark.slow
+
 
 def replay_of(recording: Path, playing: Playing) -> Replayed:
     """Replay what a live table recorded, read by the reader that read it live."""
@@ -212,7 +214,6 @@ def streamable(film: Path, target: Path) -> Path:
     return target
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(rtsp_lacks() is not None, reason=f"no {rtsp_lacks()}")
 def test_a_round_over_rtsp_settles_as_it_happened(session: Path, tmp_path: Path) -> None:
     film = streamable(session / "overhead.mp4", tmp_path / "film.mp4")
@@ -231,7 +232,6 @@ def test_a_round_over_rtsp_settles_as_it_happened(session: Path, tmp_path: Path)
     assert "camera:overhead" in {one.source for one in anchored}, "its pictures bear its own time"
 
 
-@pytest.mark.slow
 def test_a_table_stopped_in_the_middle_of_a_round_goes_on_with_it(
     session: Path, tmp_path: Path
 ) -> None:
@@ -253,7 +253,6 @@ def test_a_table_stopped_in_the_middle_of_a_round_goes_on_with_it(
     assert kinds.count("RoundSettled") == 1
 
 
-@pytest.mark.slow
 def test_killed_and_then_stopped_it_keeps_every_entry_and_seals_its_journal(
     session: Path, tmp_path: Path
 ) -> None:
@@ -322,7 +321,6 @@ class Stuck:
             time.sleep(0.05)
 
 
-@pytest.mark.slow
 def test_a_frozen_picture_is_reported_and_the_table_goes_on(session: Path, tmp_path: Path) -> None:
     ((_, film),) = open_recording(session).cameras
     shown = Stuck(next(film.frames()).image)
