@@ -14,7 +14,7 @@ from models.events import (
     CardExposed,
 )
 from models.judgements import Account, AccountHand, Change, Review, Sense, Witness
-from settlement.reckoning.differing import came_by_rank, difference
+from settlement.reckoning.differing import came_by_rank, difference, none_came
 from settlement.reckoning.odds import MISTAKE
 from settlement.reckoning.record import gist
 from settlement.reconcile.weighing import Outcome
@@ -79,7 +79,8 @@ def accounts(
     if not likeliest:
         return ()
     differing = _differing([stated, *(rival.outcome for rival in likeliest)])
-    tells = held or difference(record, likeliest[0].facts).held
+    came = likeliest[0].came
+    tells = held or (none_came(came) if came else difference(record, likeliest[0].facts).held)
     found = [replace(_account(1.0, tells, stated, differing, ()), changes=())]
     for rival in likeliest:
         witnesses = _witnesses(rival, stated)
@@ -117,6 +118,7 @@ def _by_outcome(rivals: Sequence[Rival]) -> Iterator[Rival]:
         best = max(group, key=lambda one: one.odds)
         odds = sum(one.odds for one in group)
         one = Rival(odds, best.facts, best.outcome, best.by_sense)
+        one.came = group[0].came
         one.tells = came_by_rank([rival.came for rival in group if rival.came is not None])
         yield one
 

@@ -22,7 +22,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, offering, shown
 from settlement.reckoning.asked import MISREAD, Asked, Mistaken, Otherwise, by_cause
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
-from settlement.reckoning.differing import card_at, changed, difference, whose
+from settlement.reckoning.differing import card_at, difference, whose
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.loose_ends import (
     drawn_unseen,
@@ -163,10 +163,11 @@ class Closing:
         spared = [code for rival in rivals for code in stated - rival.outcome.mistakes]
         return [(code, spot) for code, spot, _ in spared]
 
-    def unfinished(self, story: Story, stories: Sequence[Story]) -> list[Review]:
+    def unfinished(self, story: Story, stories: Sequence[Story]) -> list[Asked]:
         """Return what is asked of a round in play that nobody saw the end of."""
         over = Closed(story, story.end - 1)
         record = story.record[over.opened - story.base :]
+        self._weighing.turned_unseen = over.turned_unseen
         questions = self._faces(over, record)
         asked = [*over.asks, *(question.review for question in questions if question.likely)]
         for card in over.cards if story.shoe else ():
@@ -175,19 +176,21 @@ class Closing:
             if what is not None:
                 names = () if card.card is None else (str(card.card),)
                 asked.append(Review(what, names, card.seqs))
+        found = [Asked(review) for review in asked]
         for other in stories:
             odds = exp(min(0.0, other.weight - story.weight))
             if not other.in_play or odds <= MISJUDGED_FROM:
                 continue
             facts = _round(other)[:-1]
             if sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
-                between = difference(record, facts)
-                seqs = {seq for fact in changed(record, facts) for seq in fact.evidence}
-                between_two = (between.held, between.instead)
-                if not any(seqs.intersection(one.evidence) for one in asked):
-                    asked.append(Review(between.asks, between_two, tuple(sorted(seqs))))
+                rival = Rival(odds, facts, self._weighing.outcome(facts, record), {})
+                between = Asked(Review(difference(record, facts).asks, (), ()), rivals=[rival])
+                found = between.with_card(record, found)
                 break
-        return asked
+        otherwise = Otherwise(self._weighing, record)
+        for one in found:
+            one.answer(otherwise, choosable=True)
+        return found
 
     def _amend(self, story: Story) -> None:
         """State cards of the round that ``story`` closed first as the round's course has them."""

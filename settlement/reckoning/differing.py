@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from models.cards import Card
+from models.cards import RANKS, Card
 from models.events import (
     AnyFact,
     CardBoxed,
@@ -88,10 +88,21 @@ def card_at(record: Sequence[AnyFact], at: int) -> str:
 
 def came_by_rank(cards: Sequence[CardDealt]) -> str:
     """Return what happened where one card came, of any of several ranks."""
-    ranks = [face(card.card) for card in cards]
-    named = ranks[0] if len(ranks) == 1 else f"{', '.join(ranks[:-1])} or {ranks[-1]}"
     got = "drew" if cards[0].to == "dealer" else "got"
+    ranks = [card.card.rank.replace("T", "10") for card in cards if card.card is not None]
+    if len(ranks) == 1:
+        named = face(cards[0].card)
+    elif len(ranks) == len(RANKS):
+        named = "a card, of whichever rank"
+    else:
+        named = f"a card: {', '.join(ranks[:-1])} or {ranks[-1]}"
     return f"{whose(cards[0].to, cards[0].hand)} {got} {named}"
+
+
+def none_came(card: CardDealt) -> str:
+    """Return what happened where such a card did not come."""
+    got = "drew" if card.to == "dealer" else "got"
+    return f"{whose(card.to, card.hand)} {got} no further card"
 
 
 def gone_unseen(card: Card | None, since: str = "") -> str:
@@ -239,7 +250,7 @@ def _in_turn(stated: Sequence[AnyFact], other: Sequence[AnyFact]) -> Difference:
         if _told(mine) != _told(its):
             one, another = _phrase(mine), _phrase(its)
             asks = f"Which came first: {one}, or {another}?"
-            return Difference(asks, f"first {one}", f"first {another}")
+            return Difference(asks, f"{one} came first", f"{another} came first")
     for mine, its in zip(stated, other, strict=False):
         if mine.at != its.at:
             when = "earlier" if (its.at or 0) < (mine.at or 0) else "later"

@@ -35,6 +35,7 @@ from models.judgements import AnyEvent, Review, ReviewRaised
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.reckoning import chips, entries, going
+from settlement.reckoning.asked import Asked
 from settlement.reckoning.camera import Camera
 from settlement.reckoning.closing import Closing
 from settlement.reckoning.meaning import Look
@@ -186,10 +187,8 @@ class Reckoning:
         self._published = best.end
         if best.in_play:
             what = "How did the round end? The session ended before its cards were taken up."
-            reviews = [*self._closing.unfinished(best, self._stories), Review(what, (), ())]
-            published += [
-                ReviewRaised(at=at, round=best.round, review=review) for review in reviews
-            ]
+            asked = [*self._closing.unfinished(best, self._stories), Asked(Review(what, (), ()))]
+            published += [_raised(one, best.round, at) for one in asked]
         return tuple(published)
 
     # --- observations ---------------------------------------------------------------------
@@ -535,16 +534,18 @@ class Reckoning:
         best.evidence = best.mistakes = 0.0
         best.by_sense = {}
         best.retracts = best.asked_to_retract = False
-        return [
-            ReviewRaised(
-                at=closed_at,
-                round=over.round,
-                review=one.review,
-                settles_alike=one.settles_alike,
-                accounts=one.accounts or UNSET,
-            )
-            for one in asked
-        ]
+        return [_raised(one, over.round, closed_at) for one in asked]
+
+
+def _raised(asked: Asked, number: int, at: int | None) -> ReviewRaised:
+    """Return a question as it is published."""
+    return ReviewRaised(
+        at=at,
+        round=number,
+        review=asked.review,
+        settles_alike=asked.settles_alike,
+        accounts=asked.accounts or UNSET,
+    )
 
 
 def _merged(stories: Sequence[Story]) -> list[Story]:

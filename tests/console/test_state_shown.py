@@ -223,14 +223,14 @@ def test_a_decision_is_shown_as_what_was_done_and_is_no_signature(
         own.staff()
         officer.sign_in("pit")
         officer.go("incidents")
-        choice = officer.page.get_by_role("button", name="6 of hearts")
+        choice = officer.page.get_by_role("button", name="It is 6♥")
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_be_visible()
         choice.click()
-        officer.page.get_by_role("button", name="Decide as pit: it is the 6 of hearts").click()
+        officer.page.get_by_role("button", name="Decide as pit: it is 6♥").click()
         status = officer.page.get_by_role("status").filter(has_text="Decided")
         expect(status).to_contain_text(re.compile(r"Journal entry \d+"))
         history = officer.page.get_by_role("region", name="History")
-        expect(history).to_contain_text("pit decided: The card is 6♥.")
+        expect(history).to_contain_text("pit decided: It is 6♥.")
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
         expect(officer.page.get_by_text(re.compile(r"\b[Ss]igned\b"))).to_have_count(0)
         officer.go("table/BJ-08")
@@ -322,7 +322,7 @@ def is_within(one: Locator, width_px: int) -> bool:
 
 
 _ACTIONS = {
-    "incidents/bj-08.1": ["The record is right", "Nobody can read it", "Reason", "Close it"],
+    "incidents/bj-08.1": ["Nobody can tell", "The floor calls", "Another card", "Close it"],
     "incidents/bj-07.2": ["Watch the round", "Report", "Evidence file", "Take it"],
     "round/bj-07/1": ["Snapshot", "Play", "Incident", "PDF", "Next round"],
     "table/BJ-07": ["Replay this round", "All rounds", "Session report"],

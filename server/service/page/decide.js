@@ -12,6 +12,8 @@ const SUITS = [..."SHDC"];
 const SPOTS = 12;
 const CARDS = 12;
 const LEAD_NS = 2e9;
+/** Answers of a question that some card, of whichever face, may answer. */
+const NAMING = new Set(["account", "chosen", "unreadable"]);
 
 const path = (/** @type {Answer} */ review, /** @type {string} */ what) => `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/${what}`;
 
@@ -58,16 +60,21 @@ export function decider(/** @type {Answer} */ review, /** @type {Person} */ me, 
   const looks = h("div", { class: "looks-place" });
   const more = h("p", { class: "quiet" }, left > 1 ? `${left} questions of this round are open.` : "");
   const answered = ask(path(review, "answers"));
-  const ready = answered.then(({ answers }) => put(list, answers.map((/** @type {Answer} */ answer, /** @type {number} */ index) => {
-    const drawn = answerButton(answer, index + 1, () => choose(answer));
-    buttons.push({ drawn, answer });
-    return h("li", {}, drawn);
-  }))).catch((refused) => put(list, h("li", { class: "bad" }, `${refused.message}.`)));
+  const other = /** @type {HTMLDetailsElement} */ (another(choose));
+  const ready = answered.then(({ answers }) => {
+    put(list, answers.map((/** @type {Answer} */ answer, /** @type {number} */ index) => {
+      const drawn = answerButton(answer, index + 1, () => choose(answer));
+      buttons.push({ drawn, answer });
+      return h("li", {}, drawn);
+    }));
+    other.hidden = !answers.some((/** @type {Answer} */ { decision }) => NAMING.has(decision));
+    other.open = !answers.some((/** @type {Answer} */ { decision }) => decision === "chosen" || decision === "account");
+  }).catch((refused) => put(list, h("li", { class: "bad" }, `${refused.message}.`)));
   if (!pictured) answered.then((found) => showLooks(looks, review, found)).catch(() => showLooks(looks, review, null));
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
     h("h2", { class: "asks" }, inWords(review.what)), left > 1 && more,
     h("div", { class: pictured ? "" : "weigh" }, !pictured && looks, list),
-    why, fault, h("div", { class: "decide-by" }, confirm, another(choose), figures(review)));
+    why, fault, h("div", { class: "decide-by" }, confirm, other, figures(review)));
   return {
     drawn, ready,
     onKey(/** @type {string | null} */ key) {
@@ -112,7 +119,7 @@ function another(/** @type {(answer: Answer) => void} */ choose) {
   const suit = h("select", { "aria-label": "Suit" }, SUITS.map((one) => h("option", { value: one }, cardText(`A${one}`)[1])));
   const where = placeFields();
   const card = () => rank.value + suit.value;
-  return h("details", {}, h("summary", {}, "Another card"), h("p", { class: "quiet" }, "Where the question is not about one card alone, say which card of the round it is."),
+  return h("details", { hidden: true }, h("summary", {}, "Another card"), h("p", { class: "quiet" }, "Where the question is not about one card alone, say which card of the round it is."),
     h("div", { class: "head-links" }, where, rank, suit, h("button", {
       type: "button",
       onclick: () => choose({ says: `${where.value() ? "that card" : "it"} is the ${cardName(card())}`, decision: "chosen", choice: card(), card: where.value(), account: null, asks_reason: false }),

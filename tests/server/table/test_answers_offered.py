@@ -51,6 +51,9 @@ def test_every_answer_can_be_given_and_comes_to_what_it_said(name: str) -> None:
         pipeline = KINDS[name](journal)
         asked = [(number, item) for number, item, _ in items(journal)]
         assert asked
+        for _, _, raised in items(journal):
+            assert raised.review.what[0].isupper()
+            assert "?" in raised.review.what
         for number, item in asked:
             answers = answers_to(journal.read(), number, item, pipeline._engine.rules).answers
             assert answers[-1].decision == "void"

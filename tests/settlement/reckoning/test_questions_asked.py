@@ -1,8 +1,13 @@
 """What a person is asked: one question for each cause, in words of the felt, with what shows it."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from models.cards import Card
+import settlement
+from models.cards import RANKS, Card
 from models.events import (
     AnyFact,
     CardDealt,
@@ -16,7 +21,7 @@ from models.events import (
     WagerRemoved,
 )
 from models.judgements import ReviewRaised
-from settlement.reckoning.differing import Difference, difference
+from settlement.reckoning.differing import Difference, came_by_rank, difference, none_came
 from tests.settlement.felt_scene import Scene
 from tests.settlement.reconcile.test_sensors_that_lie import missed, two_spots
 
@@ -31,6 +36,35 @@ ROUND: tuple[AnyFact, ...] = (
     PaymentMade(spot=3, amount=1000, at=7),
     RoundClosed(at=8),
 )
+
+
+WORDED = ("reckoning", "reconcile/questions.py", "reconcile/reviews.py")
+
+
+def worded(tree: ast.AST) -> Iterator[str]:
+    """Yield what code asks: the strings that it names ``what``, or gives to a ``Review`` first."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "what":
+            yield from literals(node.value)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Review":
+            yield from literals(node.args[0])
+
+
+def literals(value: ast.expr) -> Iterator[str]:
+    if isinstance(value, ast.JoinedStr) or (
+        isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value
+    ):
+        yield ast.unparse(value)
+
+
+def test_whatever_is_asked_of_a_person_is_a_question() -> None:
+    root = Path(settlement.__file__).parent
+    files = [file for part in WORDED for file in (root / part).rglob("*.py")] + [
+        root / part for part in WORDED if part.endswith(".py")
+    ]
+    asked = {text for file in files for text in worded(ast.parse(file.read_text()))}
+    assert len(asked) > 15
+    assert not [text for text in asked if "?" not in text]
 
 
 def raised(scene: Scene) -> list[ReviewRaised]:
@@ -110,8 +144,8 @@ def instead(at: int, *facts: AnyFact, drops: int = 1) -> list[AnyFact]:
         pytest.param(
             instead(2, ROUND[3], ROUND[2], drops=2),
             "Which came first: 8H to spot 3, or JS to the dealer?",
-            "first 8H to spot 3",
-            "first JS to the dealer",
+            "8H to spot 3 came first",
+            "JS to the dealer came first",
             id="the order",
         ),
         pytest.param(
@@ -127,6 +161,23 @@ def test_a_difference_is_asked_in_the_words_of_the_felt(
     other: list[AnyFact], asks: str, held: str, said: str
 ) -> None:
     assert difference(ROUND, other) == Difference(asks, held, said)
+
+
+def dealt(*ranks: str) -> list[CardDealt]:
+    return [CardDealt(to="dealer", card=Card(f"{rank}?")) for rank in ranks]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"),
+    [
+        ("8", "the dealer drew an 8"),
+        ("89T", "the dealer drew a card: 8, 9 or 10"),
+        (RANKS, "the dealer drew a card, of whichever rank"),
+    ],
+)
+def test_a_card_that_nobody_saw_is_told_by_its_ranks(ranks: str, said: str) -> None:
+    assert came_by_rank(dealt(*ranks)) == said
+    assert none_came(dealt("8")[0]) == "the dealer drew no further card"
 
 
 def test_a_card_seen_twice_and_counted_by_no_account_is_shown_by_both_sightings() -> None:
