@@ -25,7 +25,7 @@ from server.table.replay import ReplayOptions
 from simulation.session import simulate
 from stream.journal import Journal
 from tests.console.busy_floor import busy_floor
-from tests.console.looking import Screen, chromium, grave_faults, screen
+from tests.console.looking import Screen, chromium, faults_of, screen
 from tests.golden.sessions import SESSIONS
 from tests.server.doubted import play_blinded
 from tests.server.service.house import House, house
@@ -126,7 +126,7 @@ class Gallery:
         at.page.evaluate("scrollTo(0, 0)")
         at.page.wait_for_timeout(_SETTLED_MS)
         at.page.screenshot(path=self._out / f"{name}.png", full_page="screen" not in name)
-        for fault in grave_faults(at.page):
+        for fault in faults_of(at.page):
             print(f"{self._out.name}/{name}: {fault}", file=sys.stderr)
         wide = at.page.evaluate("document.documentElement.scrollWidth")
         if wide > self._size[0]:

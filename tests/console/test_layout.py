@@ -21,6 +21,31 @@ _CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].map
     const needed = brush.measureText(text).width + (one.placeholder ? 0 : 20);
     return needed > one.clientWidth - taken ? text : null;
 }).filter(Boolean)"""
+_FULL_TILES = """(many) => {
+    const tiles = document.querySelector(".tiles");
+    tiles.classList.remove("few", "many");
+    tiles.classList.add(many);
+    const [tile] = tiles.children;
+    while (tiles.children.length < 12) tiles.append(tile.cloneNode(true));
+    const counts = [["Mistakes", 53], ["Suspected", 17], ["Decide", 128]];
+    const told = [["Round", 1204], ["Pace", "109/h"], ...counts];
+    const cut = [];
+    for (const one of tiles.children) {
+        const list = one.querySelector("dl");
+        const pair = list.firstElementChild;
+        list.replaceChildren(...told.map(([name, value]) => {
+            const copy = pair.cloneNode(true);
+            copy.querySelector("dt").textContent = name;
+            copy.querySelector("dd").textContent = value;
+            return copy;
+        }));
+        const { right } = one.getBoundingClientRect();
+        for (const part of one.querySelectorAll("dt, dd, strong, .state")) {
+            if (part.getBoundingClientRect().right > right) cut.push(part.textContent);
+        }
+    }
+    return cut;
+}"""
 _BOXES = """(row) => {
     const [, text, rests] = row.querySelectorAll("span");
     const box = (one) => one.getBoundingClientRect().toJSON();
@@ -46,6 +71,15 @@ def test_no_choice_and_no_hint_is_cut(officer: Screen, title: str) -> None:
         sized(officer.page, size)
         expect(officer.page.locator("main select, main input").last).to_be_visible()
         assert officer.page.evaluate(_CUT) == [], size
+
+
+@pytest.mark.parametrize("many", ["few", "some", "many"])
+def test_a_tile_holds_all_that_it_tells(officer: Screen, many: str) -> None:
+    """However wide the house's number of tables lets it be."""
+    officer.page.locator(".tile").first.wait_for()
+    for size in SIZES:
+        sized(officer.page, size)
+        assert officer.page.evaluate(_FULL_TILES, many) == [], size
 
 
 def test_the_house_clock_stands_in_the_bar_of_a_tablet(officer: Screen) -> None:

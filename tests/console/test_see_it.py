@@ -135,11 +135,64 @@ def test_see_it_goes_to_the_card_lying(officer: Screen, at_work: House) -> None:
         drawn = mistake(at_work, asking, "dealer_hit_hard_17")
         lying = seen(at_work, asking, drawn["seq"])["at"]
     officer.go(f"round/bj-07/{drawn['round']}")
-    officer.page.get_by_role("button", name="See it at").click()
     seconds = lying // SECOND_NS % 60
-    shown = re.compile(rf"20:00:{seconds:02}\.{lying // 1_000_000 % 1000:03}")
+    moment = f"20:00:{seconds:02}.{lying // 1_000_000 % 1000:03}"
+    officer.page.get_by_role("button", name=f"See it at {moment}").click()
+    shown = re.compile(re.escape(moment))
     expect(officer.page.locator(".now-at")).to_have_text(shown)
     officer.go("floor")
     officer.go(f"round/bj-07/{drawn['round']}/{drawn['seq']}")
     expect(officer.page.locator(".now-at")).to_have_text(shown)
     officer.shot("see-it")
+    officer.go(f"incidents/bj-07.{drawn['round']}")
+    officer.page.get_by_role("button", name=f"See it at {moment}").click()
+    expect(officer.page.locator(".now-at")).to_have_text(shown)
+
+
+def shown_ns(officer: Screen, like_ns: int) -> int:
+    """Return the moment that the player shows, in the minute of another."""
+    clock = re.search(r"20:00:(\d\d)\.(\d{3})", officer.page.locator(".now-at").inner_text())
+    assert clock, officer.page.locator(".now-at").inner_text()
+    minute_ns = like_ns // (60 * SECOND_NS) * 60 * SECOND_NS
+    return minute_ns + int(clock[1]) * SECOND_NS + int(clock[2]) * 1_000_000
+
+
+def test_watching_a_round_begins_at_its_mistake_and_plays(officer: Screen, at_work: House) -> None:
+    with at_work.signed_in("surveillance") as asking:
+        drawn = mistake(at_work, asking, "dealer_hit_hard_17")
+        lying = seen(at_work, asking, drawn["seq"])["at"]
+    officer.go(f"incidents/bj-07.{drawn['round']}")
+    officer.page.get_by_role("link", name="Watch the round").click()
+    begins_and_plays(officer, lying)
+
+
+def test_a_round_in_doubt_begins_at_what_is_to_decide(
+    officer: Screen, at_work: House, recorded: Path
+) -> None:
+    with at_work.signed_in("surveillance") as asking:
+        asked = at_work.get(asking, "/api/sessions/bj-08/rounds/1")["result"]["reviews"][0]
+        moment = at_work.get(asking, f"/api/sessions/bj-08/moments/{asked['evidence'][0]}")["at"]
+    officer.go("rounds/BJ-08")
+    officer.page.get_by_role("link", name="Round 1", exact=True).click()
+    begins_and_plays(officer, moment)
+
+
+def test_a_round_without_either_begins_at_the_first_card(
+    officer: Screen, at_work: House, recorded: Path
+) -> None:
+    dealt = [
+        one.at for one in read_journal(recorded / "bj-08.journal") if isinstance(one, CardDealt)
+    ]
+    with at_work.signed_in("surveillance") as asking:
+        opened = at_work.get(asking, "/api/sessions/bj-08/rounds/2")["at"]
+    officer.go("round/bj-08/2")
+    begins_and_plays(officer, min(at for at in dealt if at is not None and at > opened))
+
+
+def begins_and_plays(officer: Screen, at_ns: int) -> None:
+    """The player goes on from shortly before a moment; how far, a loaded machine decides."""
+    expect(officer.page.get_by_role("button", name="Pause")).to_be_visible()
+    officer.page.keyboard.press(" ")
+    paused_ns = shown_ns(officer, at_ns)
+    assert -1.5 * SECOND_NS <= paused_ns - at_ns < 8 * SECOND_NS
+    expect(officer.page.get_by_role("button", name="Play", exact=False)).to_be_visible()

@@ -98,7 +98,19 @@ def test_a_recorded_table_is_not_live(officer: Screen) -> None:
     expect(tile).to_contain_text("Recorded")
     officer.go("table/BJ-07")
     expect(officer.page.get_by_text("Recorded", exact=True)).to_be_visible()
-    expect(officer.page.get_by_text("Live", exact=True)).to_have_count(0)
+    expect(officer.page.get_by_text(re.compile("^Live"))).to_have_count(0)
+    expect(officer.page.get_by_role("heading", name="Last events")).to_be_visible()
+
+
+def test_no_link_leads_to_a_round_that_is_not_there(officer: Screen) -> None:
+    officer.go("round/bj-07/2")
+    expect(officer.page.get_by_role("link", name="Previous round")).to_be_visible()
+    expect(officer.page.get_by_role("link", name="Next round")).to_have_count(0)
+    officer.page.keyboard.press("]")
+    expect(officer.page.get_by_role("heading", name="round 2")).to_be_visible()
+    officer.page.keyboard.press("[")
+    expect(officer.page.get_by_role("heading", name="round 1")).to_be_visible()
+    expect(officer.page.get_by_role("link", name="Previous round")).to_have_count(0)
 
 
 def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
@@ -125,6 +137,7 @@ def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
         expect(tiles.filter(has_text="BJ-22")).to_contain_text("Quiet")
         officer.go("table/BJ-21")
         expect(officer.page.get_by_text("Live", exact=True)).to_be_visible()
+        expect(officer.page.get_by_role("heading", name="Live events")).to_be_visible()
         dealing.append(camera_fault(now_ns, "damaged"))
         devices = officer.page.get_by_role("region", name="Devices")
         expect(devices).to_contain_text("1 damaged packet")
@@ -233,6 +246,10 @@ def test_a_decision_is_shown_as_what_was_done_and_is_no_signature(
         expect(history).to_contain_text("pit decided: It is 6♥.")
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
         expect(officer.page.get_by_text(re.compile(r"\b[Ss]igned\b"))).to_have_count(0)
+        officer.go("floor")
+        newest = officer.page.get_by_role("region", name="Newest incidents")
+        expect(newest).to_contain_text("BJ-08")
+        expect(newest).not_to_contain_text("by hand")
         officer.go("table/BJ-08")
         expect(officer.page.get_by_text("Jan 1, 2026").first).to_be_visible()
         expect(officer.page.get_by_text(re.compile(r"\d s ago"))).to_have_count(0)

@@ -110,6 +110,9 @@ export const paths = {
   events: (/** @type {string} */ session) => `/api/sessions/${one(session)}/events`,
 };
 
+/** When an event can be seen: the card lying, the chips free of the hand; null where it is not there. */
+export const seenAt = async (/** @type {string} */ session, /** @type {number} */ seq, /** @type {AbortSignal | undefined} */ signal = undefined) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
+
 /** All events of a session after `from` up to `to`, in their order. */
 export async function eventsBetween(/** @type {string} */ session, /** @type {number} */ from, /** @type {number} */ to, /** @type {AbortSignal} */ signal) {
   const found = [];

@@ -26,8 +26,8 @@ export function drawBar(/** @type {HTMLElement} */ bar, /** @type {{ me: Person,
     h("a", { class: "brand", href: "#/floor", "aria-label": "Pitwatch, floor" }, "PITWATCH"),
     menu,
     h("span", { class: "wall num", id: "wall" }),
-    h("a", { class: "who", href: "#/own", "aria-label": `Your account: ${me.name}, ${me.role}`, "aria-current": page?.path === "own" ? "page" : null },
-      h("b", {}, me.name), me.role !== me.name && h("span", {}, me.role)),
+    h("a", { class: "who", href: "#/own", "aria-current": page?.path === "own" ? "page" : null },
+      h("b", {}, h("span", { class: "unseen" }, "Your account: "), me.name), me.role !== me.name && h("span", {}, me.role)),
     open);
 }
 

@@ -19,6 +19,7 @@ export const lostAt = () => state.lostAt;
  * `signal` is aborted.
  */
 export function watchConnection(/** @type {(isReached: boolean) => void} */ watcher, /** @type {AbortSignal | null} */ signal = null) {
+  if (signal?.aborted) return;
   watchers.add(watcher);
   signal?.addEventListener("abort", () => watchers.delete(watcher), { once: true });
 }

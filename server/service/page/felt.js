@@ -30,7 +30,7 @@ const middle = (/** @type {Point[]} */ polygon) => ({
  */
 export function drawFelt(/** @type {Table} */ table, /** @type {string} */ phase, /** @type {Layout} */ layout, verdict = table.settled) {
   const half = layout.width_mm / 2;
-  const title = `Felt of round ${table.round ?? "none"}: ${standing(table, phase)}. ${spokenFelt(table, verdict)}`;
+  const title = `Felt of round ${table.round ?? "none"}: ${standing(table, phase)}. ${spokenFelt(table, verdict) || "No card lies on it"}`;
   return s("svg", {
     class: "felt", viewBox: `${-half - 14} -14 ${2 * half + 28} ${layout.depth_mm + 30}`,
     role: "img", "aria-label": title,
@@ -43,6 +43,9 @@ export function drawFelt(/** @type {Table} */ table, /** @type {string} */ phase
     layout.spots.map((spot) => drawSpot(table, spot, layout, verdict)),
   );
 }
+
+/** The felt once the cards were taken up: what each spot won or lost is all that is left to show. */
+export const cleared = (/** @type {Table} */ table) => ({ ...table, spots: {}, dealer: { cards: [], peeked: null } });
 
 /** Say the felt in words, for those who do not see it. */
 export function spokenFelt(/** @type {Table} */ table, verdict = table.settled) {

@@ -1,6 +1,6 @@
 // Mistakes, items and money as they are shown wherever a round is.
 
-import { ask } from "./api.js";
+import { ask, seenAt } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
 import { question, readSentences, sentence, sentences } from "./sentences.js";
@@ -56,30 +56,37 @@ export function incidentTitle(/** @type {Answer} */ row) {
 }
 
 /**
- * A mistake as a note, a suspected one as a question; `go` is called to see its moment, `of` is its `{ session, round }`: what it
- * rests on is asked for there.
+ * A mistake as a note, a suspected one as a question; `go` is called with the moment at which it
+ * can be seen, `of` is its `{ session, round }`: what it rests on is asked for there.
  */
-export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, of = one.session ? one : null) => {
+export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {((at: number) => unknown) | null} */ go, of = one) => {
   const [cameTo, quotes] = [h("p", { class: "strong", hidden: true }), h("div", {})];
   const heading = one.suspected
     ? h("h3", {}, one.question ? question(one.question) : `${spoken(one.code)}?`)
     : h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null);
-  if (of) citationOf(of, one).then((/** @type {Answer} */ found) => {
+  citationOf(of, one).then((/** @type {Answer} */ found) => {
     if (!found) return;
     put(quotes, quoted(found));
     put(cameTo, sentences(found.came_to));
     cameTo.hidden = !found.came_to.length;
     if (one.suspected) put(heading, question(found.question));
   });
-  return note(one, texts, at, go, heading, [cameTo, quotes]);
+  return note(one, texts, heading, [cameTo, quotes], go && toSee(of.session, one.seq, go));
 };
 
-const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ heading, /** @type {HTMLElement[]} */ [cameTo, quotes]) =>
+/** A button that names the moment it goes to, once the service has told when the event can be seen. */
+function toSee(/** @type {string} */ session, /** @type {number} */ seq, /** @type {(at: number) => unknown} */ go) {
+  const place = h("div", {});
+  seenAt(session, seq).then((at) => at !== null && put(place, h("button", { type: "button", class: "link", onclick: () => go(at) }, `See it at ${fine(at)}`))).catch(() => null);
+  return place;
+}
+
+const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {Child} */ heading, /** @type {HTMLElement[]} */ [cameTo, quotes], /** @type {Child} */ see) =>
   h("article", { class: `note ${one.suspected ? "doubt" : "bad"}` }, heading,
     one.suspected ? h("p", { class: "quiet" }, "Suspected mistake: ", spoken(one.code).toLowerCase()) : null,
     h("p", {}, sentence(one.detail)), cameTo,
     clauseText(texts, one.clause, quotes),
-    at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
+    see);
 
 export const item = (/** @type {Answer} */ review, /** @type {Child} */ extra = null) =>
   h("article", { class: "note doubt" },
@@ -105,7 +112,7 @@ const handCards = (/** @type {Answer} */ { cards, burned }) => [cardRow(cards), 
 export function moneyTable(/** @type {Answer} */ { result, balance }, /** @type {Clauses} */ texts) {
   if (!balance) return h("p", { class: "quiet" }, "Nothing is settled yet.");
   const spots = new Map(result.spots.map((/** @type {Answer} */ one) => [one.spot, one]));
-  return [h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Due and paid" }, h("table", {},
+  return [h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Every wager, due and paid" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Spot", "Cards", "Outcome"].map((one) => h("th", { scope: "col" }, one)),
       ["Stake", "Due", "Paid", "Difference"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
     h("tbody", {}, dealerRow(result.dealer), balance.lines.map((/** @type {Answer} */ line) => moneyRow(line, spots.get(line.spot), texts))),

@@ -29,7 +29,7 @@ export async function showFloor(/** @type {PageContext} */ { main, may, onLeave,
     tiles.classList.toggle("few", rows.length <= FEW);
     tiles.classList.toggle("many", rows.length > MANY);
     put(tiles, rows.map((/** @type {Answer} */ one) => one.drawn));
-    put(feed, found.length ? found.map(entry) : h("li", { class: "quiet" }, "Nothing was found wrong."));
+    put(feed, found.length ? found.map(entry) : h("li", { class: "quiet" }, nothing(tables)));
     standing.textContent = summary(tables, found);
   };
   await draw();
@@ -49,6 +49,13 @@ function watch(/** @type {() => Promise<void>} */ draw, /** @type {boolean} */ m
 async function newest(/** @type {AbortSignal} */ signal) {
   const page = await maybe(query("/api/incidents", { limit: 40 }), signal);
   return (page?.items ?? []).filter((/** @type {Answer} */ one) => one.state !== "closed").sort(bySeverity);
+}
+
+/** There is no incident: of what is still played or read, so far; of what cannot be read, nobody knows. */
+function nothing(/** @type {Answer[]} */ tables) {
+  if (!tables.length) return "There is no table yet.";
+  if (tables.some(({ now }) => now.fault)) return "No incident in what can be read.";
+  return tables.every(({ now }) => now.presence === "recorded") ? "No incident." : "No incident so far.";
 }
 
 /** @type {Record<string, number>} */

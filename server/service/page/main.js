@@ -47,7 +47,8 @@ let isUnshown = false;
 const context = (/** @type {string[]} */ rest) => ({
   main, me, rest, notify,
   may: (/** @type {string} */ right) => me.rights.includes(right),
-  onLeave: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => signal.addEventListener("abort", work, { once: true }),
+  /** A page may be left before it has come to this. */
+  onLeave: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => { if (signal.aborted) work(); else signal.addEventListener("abort", work, { once: true }); },
   onReturn: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => watchConnection((isReached) => { if (isReached) work(); }, signal),
   signOut,
 });

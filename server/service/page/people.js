@@ -67,7 +67,7 @@ const row = (/** @type {Answer} */ one, /** @type {Person} */ me, /** @type {(na
     h("td", {}, h("select", { "aria-label": `Role of ${one.name}`, disabled: one.name === me.name, onchange: (/** @type {Answer} */ event) => change(one.name, { role: event.target.value }, `${one.name} is ${event.target.value} now.`) },
       ROLES.map((role) => h("option", { selected: role === one.role }, role)))),
     h("td", { class: "num start" }, moment(one.made_ns)),
-    h("td", { class: "num" }, one.tokens > 0 && h("button", { type: "button", "aria-label": `Tokens of ${one.name}`, onclick: () => showTokens(one.name) }, String(one.tokens))),
+    h("td", { class: "num" }, one.tokens > 0 && h("button", { type: "button", onclick: () => showTokens(one.name) }, String(one.tokens), h("span", { class: "unseen" }, ` tokens of ${one.name}`))),
     h("td", { class: "num" }, one.name !== me.name && h("button", {
       type: "button", onclick: () => change(one.name, { active: !one.active }, one.active ? `${one.name} can no longer sign in.` : `${one.name} can sign in again.`),
     }, one.active ? "Close" : "Reopen")));

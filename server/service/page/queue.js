@@ -135,7 +135,7 @@ function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
-      found.violations.map((/** @type {Answer} */ one) => mistake(one, page.clauseTexts, one.at, () => { location.hash = `${link}/${one.seq}`; })),
+      found.violations.map((/** @type {Answer} */ one) => mistake(one, page.clauseTexts, () => { location.hash = `${link}/${one.seq}`; })),
       (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one, figures(one))), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
     h("div", { class: "columns" }, actions(page, found, done), history_(found)));
 }

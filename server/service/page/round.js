@@ -1,6 +1,6 @@
 // One round again: its video and its felt in step, every event, every verdict, due and paid.
 
-import { ask, eventsBetween, maybe, paths, query, roundStart, takeOut } from "./api.js";
+import { ask, eventsBetween, paths, query, roundStart, seenAt, takeOut } from "./api.js";
 import { h, isTyping, painting, put } from "./dom.js";
 import { askOf } from "./decide.js";
 import { drawFelt } from "./felt.js";
@@ -17,6 +17,8 @@ const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
 const LATER = new Set(["ledger_posted", "review_resolved"]);
 const SPEEDS = [0.5, 1, 2, 4];
 const LEAD_NS = 5e8;
+/** So long before its mistake a round is watched from: the hand that errs is seen to come. */
+const BEFORE_NS = 1.5e9;
 const WATCHED = "at-";
 /** A picture is gone to a little after its time: a browser's clock has but microseconds. */
 const NEAR_NS = 1e6;
@@ -24,23 +26,23 @@ const PATIENCE_MS = 2500;
 
 export async function showRound(/** @type {PageContext} */ { main, me, may, rest: [session, number, place], notify, onLeave }, /** @type {AbortSignal} */ signal) {
   const round = Number(number);
-  const [row, phases, from, footage, clauseTexts, asked] = await Promise.all([
-    ask(paths.round(session, round), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
+  const [row, { round: last }, phases, from, footage, clauseTexts, asked] = await Promise.all([
+    ask(paths.round(session, round), { signal }), ask(paths.session(session), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
     askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
   const [events, question] = await Promise.all([eventsOf(session, row, from, signal), askOf(row, { me, may, notify }), readCitations(row)]);
   const player = new Player(row, events, footage);
-  const page = layOut(main, { row, phases, events, footage, clauseTexts, player, session, may, notify, question });
+  const page = layOut(main, { row, last, phases, events, footage, clauseTexts, player, session, may, notify, question });
   player.onMove = painting(() => page.show(player.at));
-  keys(player, signal, row, page.picture?.keys ?? {});
+  keys(player, signal, page.picture?.keys ?? {}, { "[": beside(row, -1, last), "]": beside(row, 1, last) });
   onLeave(signal, () => { player.pause(); page.picture?.end(); });
   addEventListener("keydown", (event) => { if (!isTyping(event) && question?.onKey(event.key)) event.preventDefault(); }, { signal });
   const loadPictures = evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
-  player.go(asked ?? player.to);
+  player.go(asked ?? await beginning(row, events, signal) ?? player.from);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   if (signal.aborted) return;
-  if (place?.startsWith(WATCHED)) player.play();
+  if (asked === null || place?.startsWith(WATCHED)) player.play();
   loadPictures();
 }
 
@@ -50,8 +52,13 @@ async function askedMoment(/** @type {string} */ session, /** @type {string | un
   return /^[1-9]\d*$/.test(place ?? "") ? seenAt(session, Number(place), signal) : null;
 }
 
-/** When an event can be seen: the card lying, the chips free of the hand. */
-const seenAt = async (/** @type {string} */ session, /** @type {number} */ seq, /** @type {AbortSignal | undefined} */ signal = undefined) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
+/** Where a round begins that is watched: shortly before its mistake or what is to decide, else at the first card. */
+async function beginning(/** @type {Answer} */ row, /** @type {TableEvent[]} */ events, /** @type {AbortSignal} */ signal) {
+  const { violations = [], reviews = [] } = row.result ?? {};
+  const seq = [...violations.map((/** @type {Answer} */ one) => one.seq), ...reviews.flatMap((/** @type {Answer} */ one) => one.evidence)][0];
+  const at = seq ? await seenAt(row.session, seq, signal) : null;
+  return at === null ? events.find((event) => event.type === "card_dealt")?.at ?? null : at - BEFORE_NS;
+}
 
 /** A round's events, with what came between it and the one before, and what follows of it later. */
 async function eventsOf(/** @type {string} */ session, /** @type {Answer} */ row, /** @type {number} */ from, /** @type {AbortSignal} */ signal) {
@@ -167,7 +174,7 @@ class Player {
   }
 }
 
-function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, phases, events, footage, clauseTexts, player, session, may, notify, question }) {
+function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, last, phases, events, footage, clauseTexts, player, session, may, notify, question }) {
   const camera = footage?.cameras.find((/** @type {Answer} */ one) => one.clip) ?? null;
   const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, notify }) }) : null;
   player.video = picture?.video ?? null;
@@ -183,12 +190,12 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, ph
   const list = eventList(events, player);
   const pictures = h("section", { class: "panel", hidden: true, "aria-label": "Evidence pictures" });
   put(main,
-    heading(row, session, may),
+    heading(row, last, may),
     question?.drawn,
     h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
     h("div", { class: "columns" },
-      h("section", { class: "panel", "aria-label": "Findings" }, h("h2", {}, "Findings"), findings(row, clauseTexts, at, player), unread(row, events)),
+      h("section", { class: "panel", "aria-label": "Findings" }, h("h2", {}, "Findings"), findings(row, clauseTexts, player), unread(row, events)),
       h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(row, clauseTexts), ledger(events))),
     pictures,
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
@@ -230,16 +237,22 @@ function pictureActions(/** @type {Answer} */ { camera, player, row, session, ma
   return [...steps, { name: "Snapshot", key: "s", work: save }];
 }
 
-function heading(/** @type {Answer} */ row, /** @type {string} */ session, /** @type {May} */ may) {
-  const link = (/** @type {number} */ number) => `#/round/${encodeURIComponent(session)}/${number}`;
-  const id = encodeURIComponent(`${session}.${row.round}`);
+/** The address of the round before or after one; null where the session has none. */
+function beside(/** @type {Answer} */ { session, round }, /** @type {number} */ by, /** @type {number} */ last) {
+  const number = round + by;
+  return number < 1 || number > last ? null : `#/round/${encodeURIComponent(session)}/${number}`;
+}
+
+function heading(/** @type {Answer} */ row, /** @type {number} */ last, /** @type {May} */ may) {
+  const [before, next] = [beside(row, -1, last), beside(row, 1, last)];
+  const id = encodeURIComponent(`${row.session}.${row.round}`);
   return h("header", { class: "head" },
     h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}`)),
     h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
     row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, row.status === "review" ? "house, if the review confirms it" : "house")),
     h("div", { class: "head-links" },
-      row.round > 1 && h("a", { class: "button", href: link(row.round - 1), title: "Key [", rel: "prev" }, "‹ Previous round"),
-      h("a", { class: "button", href: link(row.round + 1), title: "Key ]", rel: "next" }, "Next round ›"),
+      before && h("a", { class: "button", href: before, title: "Key [", rel: "prev" }, "‹ Previous round"),
+      next && h("a", { class: "button", href: next, title: "Key ]", rel: "next" }, "Next round ›"),
       (row.violations > 0 || row.reviews > 0 || row.decided > 0) && h("a", { class: "button", href: `#/incidents/${id}` }, "Incident"),
       may("take_out") && reports(`/api/incidents/${id}`, "Report")));
 }
@@ -260,21 +273,20 @@ function controls(/** @type {Player} */ player) {
     h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), player.clip && [key(", .", "pictures"), key("+ −", "closer"), key("f", "full screen")], key("[ ]", "rounds")));
 }
 
-function findings(/** @type {Answer} */ row, /** @type {Clauses} */ clauseTexts, /** @type {Map<number, number>} */ at, /** @type {Player} */ player) {
+function findings(/** @type {Answer} */ row, /** @type {Clauses} */ clauseTexts, /** @type {Player} */ player) {
   const found = row.result?.violations ?? [];
   const items = row.result?.reviews ?? [];
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
   if (!found.length && !items.length) return h("p", { class: "good" }, "No mistake in this round.");
   return h("div", { class: "notes" },
-    found.map((/** @type {Answer} */ one) => mistake(one, clauseTexts, at.get(one.seq) ?? null, () => seeIt(player, row, one.seq), row)),
+    found.map((/** @type {Answer} */ one) => mistake(one, clauseTexts, (moment) => seeIt(player, moment), row)),
     items.map((/** @type {Answer} */ one) => item(one)));
 }
 
-async function seeIt(/** @type {Player} */ player, /** @type {Answer} */ row, /** @type {number} */ seq) {
+function seeIt(/** @type {Player} */ player, /** @type {number} */ at) {
   player.pause();
   scrollTo({ top: 0 });
-  const at = await seenAt(row.session, seq);
-  if (at !== null) player.go(at);
+  player.go(at);
 }
 
 /** Say how many pictures of the round were left out: a question may come of it. */
@@ -310,14 +322,13 @@ const rests = (/** @type {TableEvent} */ event) => {
   return on.length ? `based on ${on.slice(0, 4).join(", ")}${on.length > 4 ? ` and ${on.length - 4} more` : ""}` : "";
 };
 
-function keys(/** @type {Player} */ player, /** @type {AbortSignal} */ signal, /** @type {Answer} */ row, /** @type {Record<string, () => unknown>} */ more) {
+function keys(/** @type {Player} */ player, /** @type {AbortSignal} */ signal, /** @type {Record<string, () => unknown>} */ more, /** @type {Record<string, string | null>} */ links) {
   /** @type {Record<string, () => unknown>} */
   const acts = {
     ...more, " ": () => player.toggle(), ArrowRight: () => player.step(1), ArrowLeft: () => player.step(-1),
-    Home: () => player.go(player.from), End: () => player.go(player.to),
-    "[": () => { if (row.round > 1) location.hash = `#/round/${encodeURIComponent(row.session)}/${row.round - 1}`; },
-    "]": () => { location.hash = `#/round/${encodeURIComponent(row.session)}/${row.round + 1}`; },
+    Home: () => { player.pause(); player.go(player.from); }, End: () => { player.pause(); player.go(player.to); },
   };
+  for (const [key, link] of Object.entries(links)) acts[key] = () => { if (link) location.hash = link; };
   addEventListener("keydown", (event) => {
     const act = acts[event.key];
     if (!act || isTyping(event) || (event.key === " " && /** @type {Element} */ (event.target).closest("button, a, summary"))) return;

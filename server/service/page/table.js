@@ -4,7 +4,7 @@ import { ask, eventsBetween, follow, maybe, paths, roundStart } from "./api.js";
 import { atFault, liveState, passedText } from "./devices.js";
 import { h, painting, put } from "./dom.js";
 import { faultText, wayOut } from "./faults.js";
-import { drawFelt } from "./felt.js";
+import { cleared, drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, newTable, standing, tableOf } from "./table_state.js";
@@ -84,16 +84,18 @@ function frame(/** @type {HTMLElement} */ main, /** @type {Answer} */ page, /** 
     h("div", { class: "table-page" },
       h("div", { class: "left" }, places.felt, places.found, places.due),
       h("div", { class: "right" }, page.picture?.frame ?? noPicture(), places.health,
-        h("section", { class: "panel" }, h("h2", {}, "Live events"), places.ticker))));
+        h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, page.found.now.presence === "recorded" ? "Last events" : "Live events"), places.ticker))));
   return places;
 }
 
 function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {Answer} */ page, /** @type {Clauses} */ clauseTexts) {
   const { state } = page;
   put(places.head, heading(page, true));
-  put(places.felt, drawFelt(state, page.phase, page.footage.layout));
+  const { layout } = page.footage;
+  put(places.felt, page.phase === "taken_up" ? drawFelt(cleared(state), page.phase, layout, null) : drawFelt(state, page.phase, layout));
   page.picture?.show(state);
-  put(places.found, findingsOf(state, clauseTexts, page.found.now.session));
+  const found = findingsOf(state, clauseTexts, page.found.now.session);
+  put(places.found, found.length > 0 && h("h2", {}, "Findings"), found);
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
     state.settled && page.row ? moneyTable(page.row, clauseTexts) : h("p", { class: "quiet" }, "Shown when the round settles."));
   put(places.health, h("h2", {}, "Devices"), health(asOf(page)));
@@ -103,7 +105,7 @@ function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {A
 
 function findingsOf(/** @type {Table} */ state, /** @type {Clauses} */ clauseTexts, /** @type {string} */ session) {
   const found = state.settled?.violations ?? [];
-  return [...found.map((/** @type {Answer} */ one) => mistake(one, clauseTexts, null, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((/** @type {Answer} */ one) => item(one))];
+  return [...found.map((/** @type {Answer} */ one) => mistake(one, clauseTexts, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((/** @type {Answer} */ one) => item(one))];
 }
 
 /** The session as last received, with what the stream has brought since. */

@@ -85,7 +85,7 @@ export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, l
   const onFull = () => full.setAttribute("aria-pressed", String(isFull()));
   figure.addEventListener("fullscreenchange", onFull);
   return {
-    tools: [tool("Smaller", "-", () => by(1 / STEP), "−"), level, tool("Larger", "+", () => by(STEP), "+"), tool("Whole picture", "0", whole, "Fit"), full],
+    tools: [tool("Smaller", "-", () => by(1 / STEP), "−"), level, tool("Larger", "+", () => by(STEP), "+"), tool("Fit the whole picture", "0", whole, "Fit"), full],
     keys: { "+": () => by(STEP), "=": () => by(STEP), "-": () => by(1 / STEP), 0: whole, f: fill },
     scale: () => view.scale,
     end: () => watchSize.disconnect(),

@@ -46,7 +46,6 @@ router = APIRouter()
         Right.SEE_ROUNDS,
         SeenMoment,
         problems={404: "There is no such session, or no such event in it."},
-        action="watched",
     ),
 )
 async def moment(
