@@ -21,6 +21,7 @@ from models.events import (
     Fact,
 )
 from models.judgements import (
+    Account,
     AnyEvent,
     DealerResult,
     HandResult,
@@ -90,11 +91,28 @@ def _shown(event: AnyEvent, hidden: Hidden) -> object:
     if isinstance(event, RoundSettled):
         return replace(event, result=_result(event.result, hidden))
     if isinstance(event, ReviewRaised):
-        accounts = msgspec.UNSET if hidden else event.accounts
+        accounts = msgspec.UNSET if hidden else _accounts(event.accounts)
         return replace(event, review=_review(event.review, hidden), accounts=accounts)
     if isinstance(event, ConsoleEntry):
         return replace(event, fact=_fact(event.fact))
     return event if isinstance(event, LedgerPosted) else _observation(event)
+
+
+def _accounts(
+    accounts: tuple[Account, ...] | msgspec.UnsetType,
+) -> tuple[Account, ...] | msgspec.UnsetType:
+    """Hide what accounts state of cards that nobody at the table saw."""
+    if accounts is msgspec.UNSET:
+        return accounts
+    return tuple(
+        one
+        if one.changes is msgspec.UNSET
+        else replace(
+            one,
+            changes=tuple(replace(of, facts=tuple(map(_fact, of.facts))) for of in one.changes),
+        )
+        for one in accounts
+    )
 
 
 def _fact(fact: Any) -> Any:

@@ -24,6 +24,8 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import (
+    Account,
+    Change,
     DealerResult,
     Review,
     ReviewRaised,
@@ -179,6 +181,25 @@ def test_the_question_of_a_mistake_tells_no_more_than_its_detail() -> None:
     assert redacted_row(row, frozenset()) == row
     hidden: Any = redacted_row(row, frozenset({"dealer"}))
     assert (hidden.detail, hidden.question) == (WITHHELD, "Was spot 1 paid wrongly?")
+
+
+def test_an_account_of_a_round_names_no_card_that_was_burned() -> None:
+    """All cards of the round were turned up; one of the shoe's was not."""
+    burned = CardBurned(card=Card("9H"), at=1)
+    drawn = CardDealt(to="dealer", card=Card("2H"), at=1)
+    account = Account(
+        odds=1.0,
+        tells="a card was put aside",
+        hands=(),
+        mistakes=(),
+        changes=(Change(at=3, drops=1, facts=(burned, drawn)),),
+    )
+    review = Review("Did the dealer draw 2H?", (), (3,))
+    raised = ReviewRaised(round=1, review=review, accounts=(account,))
+    shown = redacted(raised, frozenset()).decode()
+    assert "9H" not in shown
+    assert shown.count("2H") == 2
+    assert "accounts" not in redacted(raised, frozenset({"dealer"})).decode()
 
 
 def test_of_a_new_kind_of_observation_nothing_is_shown() -> None:
