@@ -17,6 +17,10 @@ class Begun:
     day: date
     at: int
 
+    def day_in(self, house: House) -> date:
+        """Return the day on which it began at another house."""
+        return day_of(self.at, house)
+
 
 def day_of(at_ns: int, house: House) -> date:
     """Return the house's day of an instant; a day begins with the first shift."""

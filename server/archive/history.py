@@ -31,11 +31,12 @@ import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from models.errors import InputRefused, OperatorError
-from models.events import AnyFact, CardDealt
-from models.judgements import AnyEvent, RoundSettled
+from models.errors import OperatorError
+from models.events import AnyFact, CardDealt, ReviewResolved
+from models.judgements import AnyEvent, ReviewRaised, RoundSettled
+from server.archive.day_rows import DayFile, Rows, refused
 from server.archive.parquet import AT, CODE, SETTLED
-from server.process.arrow import pa, pc, pq
+from server.process.arrow import pa
 from settlement.facts import ReadFact, read_once
 
 MANIFEST: Final = "manifest.json"
@@ -155,10 +156,13 @@ class Day:
         self.manifest = read_manifest(folder)
 
     def verify(self) -> None:
-        """Compare every file of the day with its hash."""
+        """Compare every file of the day with its hash, and read every fact and judgement."""
         for name in self.manifest.files:
             with self._proved(name):
                 pass
+        with self.parts() as parts:
+            for part in parts:
+                part.items()
 
     @contextmanager
     def parts(self) -> Iterator[Iterator["PartReader"]]:
@@ -167,7 +171,7 @@ class Day:
             self._proved(f"{FACTS}.parquet") as facts,
             self._proved(f"{JUDGEMENTS}.parquet") as judgements,
         ):
-            files = pq.ParquetFile(facts), pq.ParquetFile(judgements)
+            files = self._read(facts, judgements)
             yield (PartReader(part, *files) for part in self.manifest.parts)
 
     @contextmanager
@@ -183,8 +187,23 @@ class Day:
         ):
             for name, file in ((FACTS, facts), (JUDGEMENTS, judgements)):
                 self._compare_once(f"{name}.parquet", file)
-            files = pq.ParquetFile(facts), pq.ParquetFile(judgements)
-            yield PartReader(self.manifest.parts[number], *files)
+            yield PartReader(self.manifest.parts[number], *self._read(facts, judgements))
+
+    def _read(self, facts: BufferedReader, judgements: BufferedReader) -> tuple[DayFile, DayFile]:
+        """Open both files; each row group of theirs must belong to one part."""
+        parts = self.manifest.parts
+        files = []
+        for name, file, groups in (
+            (FACTS, facts, [group for part in parts for group in part.groups]),
+            (JUDGEMENTS, judgements, [group for part in parts for group in part.judgement_groups]),
+        ):
+            read = DayFile(self.folder / f"{name}.parquet", file, TABLES[name])
+            if sorted(groups) != [*range(read.groups)]:
+                expected = f"each of the {read.groups} row groups of {name}.parquet once"
+                found = ", ".join(map(str, groups)) or "none"
+                raise refused(self.folder / MANIFEST, "parts.groups", expected, found)
+            files.append(read)
+        return files[0], files[1]
 
     def _compare_once(self, name: str, file: BufferedReader) -> None:
         found, stated = os.fstat(file.fileno()), self.manifest.files[name].sha256
@@ -202,7 +221,7 @@ class Day:
     def _compare(self, name: str, file: BufferedReader) -> None:
         found, stated = hash_of(file), self.manifest.files[name].sha256
         if found != stated:
-            raise _changed(self.folder / name, f"SHA-256 {stated}", found)
+            raise refused(self.folder / name, "content", f"SHA-256 {stated}", found)
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BufferedReader]:
@@ -220,9 +239,9 @@ class Day:
 
 
 class PartReader:
-    """Reads what a day holds of one journal."""
+    """Reads what a day holds of one journal; every method raises ``InputRefused`` as the day."""
 
-    def __init__(self, part: Part, facts: pq.ParquetFile, judgements: pq.ParquetFile) -> None:
+    def __init__(self, part: Part, facts: DayFile, judgements: DayFile) -> None:
         self.part = part
         self._facts, self._judgements = facts, judgements
 
@@ -231,13 +250,15 @@ class PartReader:
         """The part's name for messages and results."""
         return self.part.name
 
-    def items(self) -> Iterator[AnyEvent]:
-        """Yield its open review items, and the decisions that call a round off."""
-        tag = RoundSettled.__struct_config__.tag
-        for group in self.part.judgement_groups:
-            columns = self._judgements.read_row_group(group, ["type", "event"])
-            texts = columns.filter(pc.not_equal(columns["type"], tag))["event"].to_pylist()
-            yield from map(_EVENT.decode, texts)
+    def items(self) -> tuple[AnyEvent, ...]:
+        """Return its open review items, and the decisions that call a round off.
+
+        Every row is read: none is refused after a round was settled.
+        """
+        facts = sum(len(entries) for entries, _, _ in self._groups())
+        if facts != self.part.facts:
+            raise refused(self._facts.path, "rows", f"{self.part.facts} facts", str(facts))
+        return tuple(event for _, event in self.judged() if not isinstance(event, RoundSettled))
 
     def lean(self) -> Iterator[tuple[int, ReadFact]]:
         """Yield its facts, read, without number, time and evidence: enough to settle them.
@@ -246,7 +267,7 @@ class PartReader:
         """
         return chain.from_iterable(
             zip(entries[run].tolist(), facts.some(run), strict=True)
-            for entries, facts, _ in map(self._group, self.part.groups)
+            for entries, facts, _ in self._groups()
             for run in _runs(len(entries))
         )
 
@@ -254,41 +275,57 @@ class PartReader:
         """Yield its facts as :meth:`lean`, each with its time beside it."""
         return chain.from_iterable(
             zip(entries[run].tolist(), facts.some(run), times[run].to_pylist(), strict=True)
-            for entries, facts, rows in (self._group(group, "at_ns") for group in self.part.groups)
-            for times in (rows["at_ns"].combine_chunks(),)
+            for entries, facts, rows in self._groups("at_ns")
+            for times in (rows.column("at_ns"),)
             for run in _runs(len(entries))
         )
 
-    def _group(self, group: int, *more: str) -> tuple[npt.NDArray[Any], "_Repeated", pa.Table]:
-        """Return a row group: its entries, the fact of each, and the columns."""
-        rows = self._facts.read_row_group(group, ["entry", "event", *more], use_threads=False)
-        codes = rows["event"].combine_chunks()
-        texts = codes.dictionary.to_pylist()
-        contents = np.empty(len(texts), object)
-        contents[:] = list(map(read_once, _FACT.decode_lines("\n".join(texts))))
-        entries = _numbers(rows["entry"].combine_chunks(), np.int64)
-        return entries, _Repeated(contents, _numbers(codes.indices, np.int32)), rows
+    def _groups(self, *more: str) -> Iterator[tuple[npt.NDArray[Any], "_Repeated", Rows]]:
+        """Yield each row group: its entries, the fact of each, and the columns."""
+        last = 1
+        for group in self.part.groups:
+            rows = self._facts.group(group, self.part.journal, "event", *more)
+            entries, (facts, codes) = rows.entries(last), rows.facts()
+            contents = np.empty(len(facts), object)
+            contents[:] = list(map(read_once, facts))
+            last = int(entries[-1]) if len(entries) else last
+            yield entries, _Repeated(contents, codes), rows
 
     def read(self) -> Iterator[Numbered]:
         """Yield its facts, and what was judged and decided, whole and in order."""
         return merge(self._whole(), self.judged(), key=itemgetter(0))
 
     def _whole(self) -> Iterator[Numbered]:
-        wanted = ["entry", "seq", "at_ns", "probability", "evidence", "event"]
+        last = 1
         for group in self.part.groups:
-            columns = self._facts.read_row_group(group, wanted).to_pydict().values()
-            for entry, seq, at, probability, evidence, text in zip(*columns, strict=True):
-                fact = replace(_FACT.decode(text), seq=seq, at=at, evidence=tuple(evidence))
+            wanted = ("event", "seq", "at_ns", "probability", "evidence")
+            rows = self._facts.group(group, self.part.journal, *wanted)
+            entries, (facts, codes) = rows.entries(last).tolist(), rows.facts()
+            last = entries[-1] if entries else last
+            columns = [rows.column(name).to_pylist() for name in wanted[1:]]
+            for entry, code, seq, at, probability, evidence in zip(
+                entries, codes.tolist(), *columns, strict=True
+            ):
+                fact = replace(facts[code], seq=seq, at=at, evidence=tuple(evidence or ()))
                 if probability is not None and isinstance(fact, CardDealt):
                     fact = replace(fact, probability=probability)
                 yield entry, fact
 
     def judged(self) -> Iterator[Numbered]:
         """Yield its review items, settlements and decisions in order."""
+        last = 1
         for group in self.part.judgement_groups:
-            columns = self._judgements.read_row_group(group, ["entry", "event"]).to_pydict()
-            for entry, text in zip(columns["entry"], columns["event"], strict=True):
-                yield entry, _EVENT.decode(text)
+            rows = self._judgements.group(group, self.part.journal, "type", "event")
+            entries = rows.entries(last).tolist()
+            last = entries[-1] if entries else last
+            kinds = rows.whole("type").to_pylist()
+            for row, (entry, kind, event) in enumerate(
+                zip(entries, kinds, rows.events(), strict=True)
+            ):
+                tag = event.__struct_config__.tag
+                if tag != kind or tag not in _JUDGED:
+                    raise rows.refused(row, "type", str(tag if tag in _JUDGED else _JUDGED), kind)
+                yield entry, event
 
 
 _RUN: Final = 4096
@@ -307,18 +344,13 @@ class _Repeated(NamedTuple):
         return found
 
 
-_EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
-_FACT: Final[msgspec.json.Decoder[AnyFact]] = msgspec.json.Decoder(AnyFact)
+_JUDGED: Final = tuple(
+    str(kind.__struct_config__.tag) for kind in (ReviewRaised, ReviewResolved, RoundSettled)
+)
 
 
 def _runs(rows: int) -> Iterator[slice]:
     return (slice(at, at + _RUN) for at in range(0, rows, _RUN))
-
-
-def _numbers(column: pa.Array, kind: type[np.integer[Any]]) -> npt.NDArray[Any]:
-    """Return a column without nulls. pyarrow's own ``to_numpy`` loads pandas, a quarter second."""
-    whole = np.frombuffer(column.buffers()[1], kind)
-    return whole[column.offset : column.offset + len(column)]
 
 
 def content_of(fact: AnyFact) -> str:
@@ -362,11 +394,14 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = msgspec.json.decode(content, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise _changed(path, "a manifest of a day", str(fault)) from fault
+        raise refused(path, "content", "a manifest of a day", str(fault)) from fault
     if manifest.format != FORMAT:
-        raise _changed(path, f"format {FORMAT}", str(manifest.format))
+        raise refused(path, "content", f"format {FORMAT}", str(manifest.format))
     if content != sealed_manifest(manifest):
-        raise _changed(path, "the manifest as it was written", "another")
+        raise refused(path, "content", "the manifest as it was written", "another")
+    for name in TABLES:
+        if f"{name}.parquet" not in manifest.files:
+            raise refused(path, "files", f"{name}.parquet", "no such file")
     return manifest
 
 
@@ -374,7 +409,3 @@ def days_in(folder: Path) -> tuple[Path, ...]:
     """Return the folders of a history's days in order; a day's own folder is one day."""
     found = folder.rglob(MANIFEST) if folder.is_dir() else ()
     return tuple(sorted(path.parent for path in found))
-
-
-def _changed(path: Path, expected: str, found: str) -> InputRefused:
-    return InputRefused(source=str(path), field="content", expected=expected, found=found)

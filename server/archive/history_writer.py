@@ -107,6 +107,12 @@ def write_day(
     return Written(manifest, _size(folder), is_new=True)
 
 
+def part_files(place: Path, one: Begun, verified: Verified) -> Part:
+    """Write the files of a day that holds one journal alone, without a manifest, into ``place``."""
+    with _Files(place) as files:
+        return _add(files, one, verified)
+
+
 def _closed(path: Path) -> Verified:
     verified = verify_journal(path)
     if verified.sealed:

@@ -13,9 +13,10 @@ from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
-from stream.journal import verify_journal
+from stream.journal import Verified, verify_journal
 
 try:
+    from server.archive.day_against_journal import check_journals, check_part
     from server.archive.history import Day, Part, days_in
     from server.archive.history_writer import Written, write_day
 except ImportError as fault:
@@ -55,17 +56,18 @@ def write_days(
 def verify_days(folders: Sequence[Path], journals: Sequence[Path], *, as_json: bool) -> Exit:
     """Verify every file of every day, and compare the days with the journals where some are named.
 
-    Prints each day. Returns ``UNPROVEN`` where a journal of a day was asked for and is not named.
+    A named journal is compared cell by cell with what the day holds of it. Prints each day. Returns
+    ``UNPROVEN`` where a journal of a day was asked for and is not named.
 
     Raises:
         InputRefused: a day is not what was written.
         OperatorError: there is no day, or one cannot be read.
     """
-    heads = {}
+    named = {}
     for path in journals:
         verified = verify_journal(path)
         if verified.identity is not None:
-            heads[verified.identity.journal] = verified.head
+            named[verified.identity.journal] = path, verified
     places = [place for folder in folders for place in days_in(folder)]
     if not places:
         raise OperatorError(
@@ -78,10 +80,11 @@ def verify_days(folders: Sequence[Path], journals: Sequence[Path], *, as_json: b
         one = Day(place)
         one.verify()
         parts = one.manifest.parts
-        others = [part for part in parts if heads.get(part.journal, part.head) != part.head]
-        if others:
-            raise _another(place, others[0], heads[others[0].journal])
-        missing = sum(part.journal not in heads for part in parts) if journals else 0
+        check_journals(one)
+        for part in parts:
+            if part.journal in named:
+                _compare(one, part, *named[part.journal])
+        missing = sum(part.journal not in named for part in parts) if journals else 0
         absent += missing
         if as_json:
             print_json({"day": one.manifest.day, "parts": parts, "not_compared": missing})
@@ -91,6 +94,14 @@ def verify_days(folders: Sequence[Path], journals: Sequence[Path], *, as_json: b
                 f"{place}: {counted(len(parts), 'journal')} as written{compared}", soft_wrap=True
             )
     return Exit.UNPROVEN if absent else Exit.CLEAN
+
+
+def _compare(day: Day, part: Part, path: Path, verified: Verified) -> None:
+    if verified.head != part.head:
+        raise _another(day.folder, part, verified.head)
+    found = begun(path, House())
+    if found is not None:
+        check_part(day, part, found, verified)
 
 
 def _another(place: Path, part: Part, head: str) -> PitwatchError:

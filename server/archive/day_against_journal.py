@@ -1,0 +1,107 @@
+"""Compare what an archived day holds of a journal with the journal itself, cell by cell."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from models.errors import InputRefused
+from models.house import House
+from server.archive.day_rows import refused
+from server.archive.days import Begun
+from server.archive.history import FACTS, JUDGEMENTS, MANIFEST, TABLES, Day, Part
+from server.archive.history_writer import part_files
+from server.process.arrow import pa, pc, pq
+from stream.journal import Verified
+from stream.scratch import scratch_folder
+
+_AS_RECORDED: Final = (FACTS, JUDGEMENTS, "payments")
+"""Tables that every version writes alike. The others are derived: an earlier version has fewer
+columns there."""
+
+
+def check_journals(day: Day) -> None:
+    """Check that every row belongs to a journal that the manifest names.
+
+    Raises:
+        InputRefused: naming file, row and field.
+    """
+    known = pa.array([part.journal for part in day.manifest.parts])
+    for name in TABLES:
+        path = day.folder / f"{name}.parquet"
+        journals = _column(path, pq.read_table(path), "journal")
+        for row, is_known in enumerate(pc.is_in(journals, known).to_pylist()):
+            if not is_known:
+                found = str(journals[row].as_py())
+                raise refused(path, "journal", "a journal of the manifest", found, row)
+
+
+def check_part(day: Day, part: Part, one: Begun, verified: Verified) -> None:
+    """Write a journal's part of the day again, and compare it.
+
+    Raises:
+        InputRefused: naming the file, the row and the field that differ first.
+    """
+    house = House(zone=day.manifest.zone, shifts=(day.manifest.begins,))
+    manifest = day.folder / MANIFEST
+    if one.day_in(house).isoformat() != day.manifest.day:
+        began = one.day_in(house).isoformat()
+        raise refused(manifest, "day", f"{began}, when {part.name} began", day.manifest.day)
+    with scratch_folder("pitwatch-") as place:
+        due = replace(
+            part_files(place, one, verified),
+            groups=part.groups,
+            judgement_groups=part.judgement_groups,
+        )
+        for field in part.__struct_fields__:
+            expected, found = getattr(due, field), getattr(part, field)
+            if expected != found:
+                where = f"parts.{field} of {part.name}"
+                raise refused(manifest, where, str(expected), str(found))
+        for name in TABLES:
+            file = f"{name}.parquet"
+            _compare(day.folder / file, place / file, part, as_recorded=name in _AS_RECORDED)
+
+
+def _compare(path: Path, due_path: Path, part: Part, *, as_recorded: bool) -> None:
+    whole, due = pq.read_table(path), pq.read_table(due_path)
+    for name in whole.column_names:
+        if name not in due.column_names:
+            raise refused(path, name, "no such column", "one")
+    is_own = pc.equal(_column(path, whole, "journal"), part.journal)
+    rows, own = [row for row, own in enumerate(is_own.to_pylist()) if own], whole.filter(is_own)
+    for name in due.column_names:
+        if name not in own.column_names and not as_recorded:
+            continue
+        found, expected = _column(path, own, name), _column(due_path, due, name)
+        if found != expected:
+            raise _other(path, name, rows, list(_pairs(found, expected)), part)
+
+
+def _pairs(found: pa.ChunkedArray, expected: pa.ChunkedArray) -> Iterator[tuple[Any, Any]]:
+    pairs = [array.to_pylist() for array in (found, expected)]
+    for row in range(max(map(len, pairs))):
+        one, other = (values[row] if row < len(values) else _NO_ROW for values in pairs)
+        yield one, other
+
+
+_NO_ROW: Final = "no such row"
+
+
+def _other(
+    path: Path, name: str, rows: list[int], pairs: list[tuple[Any, Any]], part: Part
+) -> InputRefused:
+    place = next((at for at, (found, expected) in enumerate(pairs) if found != expected), 0)
+    found, expected = pairs[place] if pairs else (_NO_ROW, _NO_ROW)
+    row = rows[place] if place < len(rows) else (rows[-1] + 1 if rows else 0)
+    return refused(path, name, f"{expected}, as journal {part.name} has it", str(found), row)
+
+
+def _column(path: Path, table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column with plain values."""
+    if name not in table.column_names:
+        raise refused(path, name, "a column", "no such column")
+    column = table[name]
+    kind = column.type
+    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
