@@ -18,18 +18,32 @@ def choices(kind: Any, tree: object, field: str) -> tuple[object, ...]:
         tree: the decoded input; its ``type`` selects one of several records.
         field: its path, such as ``spots[0].kind``; the decoder writes ``[...]`` for any index.
     """
+    above, _, last = field.rpartition(".")
+    if last == "type":
+        union, _ = _at(kind, tree, above)
+        if "discriminator" in union:
+            return tuple(sorted(union["discriminator"]["mapping"]))
+    return _listed(_at(kind, tree, field)[0])
+
+
+def fields(kind: Any, tree: object, path: str) -> tuple[str, ...]:
+    """Return the fields of the record at ``path``, as :func:`choices` finds it; empty for none."""
+    node, inner = _at(kind, tree, path)
+    return tuple(_record(node, _schema(kind), inner).get("properties", ()))
+
+
+def _at(kind: Any, tree: object, path: str) -> tuple[Mapping[str, Any], object]:
+    """Return the schema of a field, and its value."""
     schema = _schema(kind)
-    node: Mapping[str, Any] = schema
-    for step in _STEP.findall(field):
+    node: Mapping[str, Any] = _followed(schema, schema)
+    for step in _STEP.findall(path):
         node = _record(node, schema, tree)
-        if step == "type" and "discriminator" in node:
-            return tuple(sorted(node["discriminator"]["mapping"]))
         tree = tree.get(step) if isinstance(tree, dict) else None
         inner = node.get("items") if step.startswith("[") else node.get("properties", {}).get(step)
         if inner is None:
-            return ()
-        node = inner
-    return _listed(_followed(node, schema))
+            return {}, None
+        node = _followed(inner, schema)
+    return node, tree
 
 
 @cache

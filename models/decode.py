@@ -6,15 +6,19 @@ Every refusal names the source, the line, the field, what was expected and what 
 import json
 import re
 import tomllib
+from array import array
+from bisect import bisect_left
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import count, islice
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from models.choices import choices
+from models.choices import choices, fields
 from models.errors import InputRefused
+from models.events import RoundOpened
 from models.judgements import AnyEvent
 
 T = TypeVar("T")
@@ -32,6 +36,9 @@ _EXPECTED: Final = re.compile(r"^Expected (?P<expected>.+?)(?:, got (?P<found>.+
 _BOUND: Final = re.compile(r"^`(\w+)` (<=|>=) (-?\d+)$")
 _MISSING: Final = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
+_UNKNOWN_AT: Final = re.compile(
+    r"^Object contains unknown field `(?P<name>[^`]+)`(?: - at `(?P<path>[^`]*)`)?$"
+)
 _LONGEST_SHOWN: Final = 60
 _WORDS: Final = {
     "card": "a card such as AS, a rank alone such as A?, or null",
@@ -65,7 +72,7 @@ def decode_batches(
     """Yield each event of a JSON Lines stream with its line number, from 1.
 
     Blank lines and a byte order mark before the first line are skipped. ``seq`` is optional; where
-    present it must grow from event to event of a table.
+    present it must grow from event to event of a table. So must the numbers of its rounds.
 
     Args:
         batches: lines without their ends, in groups as they are available.
@@ -75,6 +82,7 @@ def decode_batches(
         InputRefused: at the first line that is no event; the events before it were yielded.
     """
     last_seq: dict[str | None, int] = {}
+    opened: dict[str | None, _Opened] = {}
     start = 1
     for batch in batches:
         for number, event in _decoded(_unmarked(batch) if start == 1 else batch, source, start):
@@ -83,14 +91,38 @@ def decode_batches(
                 if seq <= last_seq.get(event.table, 0):
                     raise _seq_refused(source, number, last_seq[event.table], seq)
                 last_seq[event.table] = seq
+            if type(event) is RoundOpened:
+                opened.setdefault(event.table, _Opened()).note(event.round, number, source)
             yield number, event
         start += len(batch)
 
 
-def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
+def known_part(line: bytes) -> bytes:
+    """Return the JSON of an event without the fields that this version refuses.
+
+    JSON that does not match the format for another reason stays as it is.
+    """
+    while True:
+        try:
+            _EVENT.decode(line)
+        except msgspec.ValidationError as fault:
+            unknown = _UNKNOWN_AT.match(str(fault))
+            if unknown is None:
+                return line
+            tree = msgspec.json.decode(line)
+            del _value_at(tree, unknown.group("path") or "$")[unknown.group("name")]
+            line = msgspec.json.encode(tree)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return line
+        else:
+            return line
+
+
+def decode_event(line: bytes, source: str, number: int, *, newer: bool = False) -> AnyEvent:
     """Decode one line; raises :class:`InputRefused` where it is no event.
 
-    A repeated field is refused too: nobody knows which of its two values is meant.
+    A fact's field that this version does not know is refused, unless a ``newer`` one may have
+    written the line. A repeated field always is: nobody knows which of its two values is meant.
     """
     if len(line) > LONGEST_LINE:
         raise _refusal(
@@ -98,7 +130,7 @@ def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
         )
     try:
         text = line.decode()
-        event = _EVENT.decode(line)
+        event = _EVENT.decode(known_part(line) if newer else line)
         twice = None if _each_key_once(line) else _repeated(text)
     except UnicodeDecodeError as fault:
         raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
@@ -165,6 +197,27 @@ def _repeated(text: str) -> str | None:
     return found[0] if found else None
 
 
+class _Opened:
+    """The rounds that one table opened so far, and the line of each."""
+
+    def __init__(self) -> None:
+        self._rounds, self._lines = array("q"), array("q")
+
+    def note(self, number: int, line: int, source: str) -> None:
+        """Add a round; raises ``InputRefused`` unless its number is above those before it."""
+        if self._rounds and number <= self._rounds[-1]:
+            raise self._refused(number, line, source)
+        self._rounds.append(number)
+        self._lines.append(line)
+
+    def _refused(self, number: int, line: int, source: str) -> InputRefused:
+        last, at = self._rounds[-1], bisect_left(self._rounds, number)
+        found = f"{number} after round {last} on line {self._lines[-1]}"
+        if self._rounds[at] == number:
+            found = f"{number}, which stands on line {self._lines[at]} already"
+        return _refusal(source, line, "round", f"a number above {last}", found)
+
+
 def _seq_refused(source: str, line: int, last: int, found: int) -> InputRefused:
     expected = f"a number above {last}, the one before it at this table"
     return _refusal(source, line, "seq", expected, str(found))
@@ -227,10 +280,17 @@ def _invalid(
         name = _joined(field, missing.group("name"))
         return _refusal(source, line, name, _choice(kind, tree, name) or "a value", "nothing")
     if unknown := _UNKNOWN.match(what):
-        name = _joined(field, unknown.group("name"))
-        return _refusal(source, line, name, "no such field", "it")
+        name = unknown.group("name")
+        wanted = _nearest(name, fields(kind, tree, field))
+        return _refusal(source, line, _joined(field, name), wanted, "no such field")
     wanted = _wanted(what, _choice(kind, tree, field))
     return _refusal(source, line, field or "line", wanted, _shown(_value_at(tree, path)))
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """Name the field that a misspelt one may be meant for, or all that there are."""
+    near = get_close_matches(name, known, 1)
+    return f"{near[0]!r}" if near else f"one of {', '.join(known)}"
 
 
 def _choice(kind: Any, tree: object, field: str) -> str | None:
@@ -290,7 +350,7 @@ def _bytes_found(fault: UnicodeDecodeError) -> str:
     return f"byte 0x{seen.hex()} at position {at + 1}"
 
 
-def _value_at(tree: object, path: str) -> object:
+def _value_at(tree: Any, path: str) -> Any:
     for step in re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", path):
         name, index = step
         if name and isinstance(tree, dict) and name in tree:

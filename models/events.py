@@ -1,7 +1,8 @@
 """The vocabulary of the event stream: observations, facts and judgements in one order.
 
-Every event is a frozen record tagged by ``type``. A reader ignores fields that it does not know, so
-a newer writer never stops an older reader.
+Every event is a frozen record tagged by ``type``. A fact, which people also write by hand, may hold
+no field that it does not have. A reader of journals passes over fields that it does not know
+(:func:`models.decode.known_part`), so a newer writer never stops an older reader.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -60,8 +61,8 @@ class Observation(Event, frozen=True, kw_only=True):
     than its own time; nanoseconds since the Unix epoch, UTC."""
 
 
-class Fact(Event, frozen=True, kw_only=True):
-    """What happened at the table, once observations were reconciled."""
+class Fact(Event, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What happened at the table, once observations were reconciled. People write facts by hand."""
 
     evidence: tuple[int, ...] = ()
     """``seq`` of every supporting observation."""
@@ -221,7 +222,9 @@ class PlateRead(Observation, frozen=True, kw_only=True, tag="plate_read"):
     raw: str = ""
 
 
-class ConsoleEntry(Observation, frozen=True, kw_only=True, tag="console_entry"):
+class ConsoleEntry(
+    Observation, frozen=True, kw_only=True, tag="console_entry", forbid_unknown_fields=True
+):
     """A person at the console states a fact that no sensor here reports."""
 
     fact: "AnyFact"

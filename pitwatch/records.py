@@ -9,6 +9,7 @@ from models.errors import OperatorError
 from models.judgements import AnyEvent
 from models.rulebook import Rulebook
 from server.archive.archives import feeds, sources
+from server.archive.copies import without_copies
 from server.archive.settling import Settled, checked
 from server.house.rulebooks import rules_for
 from server.process.program import program_stated
@@ -48,7 +49,8 @@ def _refuse_member(member: str, why: str) -> None:
 
 
 def _settled(name: str, rules: Rulebook) -> Iterator[Settled]:
-    for source in sources([name]):
+    given, _ = without_copies(sources([name]))
+    for source in given:
         for feed in feeds(source, passed_over=_refuse_member):
             yield from checked(feed).rounds(rules)
 

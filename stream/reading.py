@@ -344,7 +344,7 @@ def event_of(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
     if event is not None:
         return event
     try:
-        return decode_event(body, where, seq)
+        return decode_event(body, where, seq, newer=True)
     except InputRefused as refused:
         if refused.field != "type":
             raise

@@ -40,7 +40,7 @@ from stream.recording import SESSION_FILE
 from stream.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from server.archive.history import PartReader
+    from server.archive.history import Part, PartReader
 
 STDIN: Final = "-"
 Events: TypeAlias = Iterator[tuple[int, AnyEvent]]
@@ -69,6 +69,8 @@ class Source:
 
     name: str
     size: int = 0
+    without: frozenset[str] = frozenset()
+    """What of it is passed over: members of an archive; parts of a day, by their journals' ids."""
 
     @property
     def is_stdin(self) -> bool:
@@ -110,6 +112,48 @@ def _unheeded(member: str, why: str) -> None:
     """Ignore skipped members."""
 
 
+def is_journal(name: str) -> bool:
+    """Return whether a file's name is that of a journal."""
+    return name.endswith(_JOURNAL)
+
+
+def is_day(name: str) -> bool:
+    """Return whether a file's name is that of an archived day's facts."""
+    return PurePosixPath(name).name == DAY_FACTS
+
+
+def is_packed(name: str) -> bool:
+    """Return whether a file's name is that of an archive."""
+    return name.endswith(_ARCHIVES)
+
+
+def members(archive: str) -> dict[str, int]:
+    """Return the members of an archive that hold facts, with their sizes in bytes."""
+    with readable(archive):
+        if archive.endswith(".zip"):
+            with zipfile.ZipFile(archive) as zipped:
+                sizes = {info.filename: info.file_size for info in zipped.infolist()}
+        else:
+            with tarfile.open(archive) as tarred:
+                sizes = {member.name: member.size for member in tarred}
+        by_path = {str(PurePosixPath(name)): size for name, size in sizes.items()}
+        return {name: by_path[name] for name in chosen(by_path)}
+
+
+def opened_members(archive: str) -> Iterator[tuple[str, Open]]:
+    """Yield each member of an archive that holds facts, to be opened before the next one."""
+    inside = _zipped if archive.endswith(".zip") else _tarred
+    with readable(archive):
+        yield from inside(Path(archive), _unwatched, _unheeded)
+
+
+def day_parts(facts: str) -> tuple["Part", ...]:
+    """Return what an archived day holds, by the file of its facts; raises ``PitwatchError``."""
+    folder = Path(facts).parent
+    parts: tuple[Part, ...] = _history(folder).read_manifest(folder).parts
+    return parts
+
+
 def feeds(
     source: Source, on_bytes: OnBytes = _unwatched, passed_over: Passed = _unheeded
 ) -> Iterator[Feed]:
@@ -121,13 +165,13 @@ def feeds(
     """
     if source.is_stdin:
         yield Feed("stdin", partial(_lines, "stdin", _stdin), once=True)
-    elif source.name.endswith(_ARCHIVES):
+    elif is_packed(source.name):
         with readable(source.name):
-            yield from _members(source.name, on_bytes, passed_over)
-    elif source.name.endswith(_JOURNAL):
+            yield from _members(source, on_bytes, passed_over)
+    elif is_journal(source.name):
         yield Feed(source.name, partial(_entries, Path(source.name)))
-    elif Path(source.name).name == DAY_FACTS:
-        yield from _of_day(Path(source.name).parent)
+    elif is_day(source.name):
+        yield from _of_day(Path(source.name).parent, source.without)
     else:
         opened = partial(Path(source.name).open, "rb")
         at = partial(_lines, source.name, opened, lambda file: on_bytes(file.tell()))
@@ -225,7 +269,16 @@ def _stdin() -> AbstractContextManager[Any]:
 def _lines(name: str, opened: Open, on_bytes: Callable[[Any], None] | None = None) -> Events:
     with readable(name), opened() as file:
         lines = gzip.GzipFile(fileobj=file, mode="rb") if name.endswith(".gz") else file
-        yield from decode_batches(_batches(lines, on_bytes and partial(on_bytes, file)), name)
+        events = decode_batches(_batches(lines, on_bytes and partial(on_bytes, file)), name)
+        first = next(events, None)
+        if first is None:
+            raise OperatorError(
+                "there is nothing in it",
+                where=name,
+                way_out="Name a file of events, one JSON object a line",
+            )
+        yield first
+        yield from events
 
 
 def _batches(file: Any, on_bytes: Callable[[], None] | None) -> Iterator[list[bytes]]:
@@ -243,14 +296,19 @@ def _batches(file: Any, on_bytes: Callable[[], None] | None) -> Iterator[list[by
         yield [rest]
 
 
-def _of_day(folder: Path) -> Iterator[Feed]:
+def _of_day(folder: Path, without: frozenset[str]) -> Iterator[Feed]:
+    with _history(folder).Day(folder).parts() as parts:
+        for part in parts:
+            if part.part.journal not in without:
+                yield Feed(f"{folder}/{part.name}", part.read, day=part)
+
+
+def _history(folder: Path) -> Any:
     try:
         from server.archive import history  # noqa: PLC0415 - it is an extra, and slow to load
     except ImportError as fault:
         raise without_parquet(str(folder)) from fault
-    with history.Day(folder).parts() as parts:
-        for part in parts:
-            yield Feed(f"{folder}/{part.name}", part.read, day=part)
+    return history
 
 
 def _entries(path: Path) -> Events:
@@ -262,14 +320,17 @@ def _entries(path: Path) -> Events:
         yield from known
 
 
-def _members(name: str, on_bytes: OnBytes, passed_over: Passed) -> Iterator[Feed]:
+def _members(source: Source, on_bytes: OnBytes, passed_over: Passed) -> Iterator[Feed]:
+    name = source.name
     inside = _zipped if name.endswith(".zip") else _tarred
     found = False
     for member, opened in inside(
         Path(name), on_bytes, lambda one, why: passed_over(f"{name}/{one}", why)
     ):
         found, within = True, f"{name}/{member}"
-        if member.endswith(_JOURNAL):
+        if member in source.without:
+            continue
+        if is_journal(member):
             yield Feed(within, partial(_copied_entries, within, opened))
         else:
             yield Feed(within, partial(_lines, within, opened))

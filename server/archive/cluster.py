@@ -113,6 +113,8 @@ def partitions(source: Source) -> Iterator[Partition]:
     parts = Day(path.parent).manifest.parts
     whole = max(sum(part.facts for part in parts), 1)
     for number, part in enumerate(parts):
+        if part.journal in source.without:
+            continue
         share = source.size * part.facts // whole
         shown, folder = f"{path.parent}/{part.name}", str(path.parent.resolve())
         yield Partition(source, folder, shown, number, share, program())

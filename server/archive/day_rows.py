@@ -161,7 +161,7 @@ def _at_once(decoder: "msgspec.json.Decoder[T]", texts: Sequence[str]) -> list[T
 
 
 def _strictly(text: str) -> AnyEvent:
-    event = decode_event(text.encode(), "event", 1)
+    event = decode_event(text.encode(), "event", 1, newer=True)
     if isinstance(event, Fact):
         _check_whole_numbers(msgspec.json.decode(text))
     return event

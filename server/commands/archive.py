@@ -7,7 +7,8 @@ from pathlib import Path
 
 from models.errors import OperatorError, PitwatchError
 from models.house import House
-from server.archive.archives import sources
+from server.archive.archives import is_journal, sources
+from server.archive.copies import say, without_copies
 from server.archive.days import Begun, begun
 from server.archive.unreadable import without_parquet
 from server.house.wording import counted
@@ -38,7 +39,9 @@ def write_days(
         OperatorError: a journal is still being written, or a day stands for other entries.
         TechnicianError: a journal is damaged.
     """
-    paths = [Path(one.name) for one in sources(names) if one.name.endswith(".journal")]
+    journals, copies = without_copies([one for one in sources(names) if is_journal(one.name)])
+    say(copies)
+    paths = [Path(one.name) for one in journals]
     found = [one for one in (begun(path, house) for path in paths) if one is not None]
     days = [one for one in found if day is None or one.day.isoformat() == day]
     if not days:

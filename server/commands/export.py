@@ -10,6 +10,8 @@ import msgspec
 
 from models.errors import OperatorError
 from models.house import House
+from server.archive.archives import Source
+from server.archive.copies import say, without_copies
 from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.atomic_file import check_place, whole_file
@@ -38,10 +40,12 @@ def run_export(
     wanted = _kind(kind)
     table = _table(wanted, out, Place(house, {}))
     check_place(out, force=force)
+    given, copies = without_copies([Source(str(journal)) for journal in journals])
+    say(copies)
     with closing(FileIndex()) as index:
         index.open("export")
-        for journal in journals:
-            _read(journal, index)
+        for journal in given:
+            _read(Path(journal.name), index)
         with whole_file(out) as file:
             file.writelines(written(table, _groups(index, wanted)))
         rows = sum(len(group) for group in _groups(index, wanted))

@@ -15,6 +15,7 @@ from models.house import House
 from models.rulebook import Rulebook
 from server.archive.archives import Feed, is_archive, sources
 from server.archive.audit import changed_hands
+from server.archive.copies import without_copies
 from server.archive.resettling import (
     Changes,
     Fate,
@@ -185,7 +186,7 @@ def run_resettle(
         )
     signer = None if key is None else Signer.read(key)
     summary = summary or report is not None
-    found = sources(names)
+    found, copies = without_copies(sources(names))
     several = len(names) > 1 or is_archive(names[0])
     auditor = None if report is None else formats.house
     work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout(formats), auditor)
@@ -206,7 +207,7 @@ def run_resettle(
         print_json({"summary": _as_json(totals, rules)})
     elif any(one.settled for one in reports):
         changes_page.print_totals(totals, rules, was, formats)
-    return report_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
+    return report_unsettled(reports, copies) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
 
 
 def _hands_file(folder: Path, *, force: bool) -> TextIO:

@@ -11,6 +11,7 @@ import msgspec
 
 from models.rulebook import Rulebook
 from server.archive.archives import Feed, is_archive, sources
+from server.archive.copies import Copy, say, without_copies
 from server.archive.settling import Settled, checked
 from server.archive.tally import Tally, as_json
 from server.archive.worker_pool import AddRows, FileReport, work_through
@@ -122,7 +123,7 @@ def run_settle(
         OperatorError: a file is missing, or ``out`` cannot be written.
     """
     check_tables(out, force=force)
-    found = sources(names)
+    found, copies = without_copies(sources(names))
     several = len(names) > 1 or is_archive(names[0])
     work = SettleWork(rules, show, as_json, several, tables.Page.of_stdout(formats))
     size, hidden = sum(source.size for source in found), show != "totals" and sys.stdout.isatty()
@@ -137,10 +138,11 @@ def run_settle(
             reports.append(report)
     settled_count = sum(report.settled for report in reports)
     if as_json and show == "totals":
-        print_json(_summary(totals, reports, name_of(rules)))
+        summary = _summary(totals, reports, name_of(rules))
+        print_json({**summary, "copies": {copy.name: copy.of for copy in copies}})
     elif not as_json and settled_count:
         tables.print_totals(totals, settled_count, name_of(rules), formats)
-    return report_unsettled(reports) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
+    return report_unsettled(reports, copies) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
 
 
 def _summary(
@@ -154,12 +156,13 @@ def _summary(
     return {"summary": summary, "refused": refused, "passed_over": passed_over}
 
 
-def report_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
-    """Name on stderr every refused file and every skipped archive member.
+def report_unsettled(reports: Sequence[FileReport[Any]], copies: Sequence[Copy]) -> Exit | None:
+    """Name on stderr every copy, every refused file and every skipped archive member.
 
-    Returns the exit status that they require; ``None`` where there are none.
+    Returns the exit status that they require; ``None`` where there are none. A copy requires none.
     """
     sys.stdout.flush()
+    say(copies)
     passed_over = [report for report in reports if report.passed_over is not None]
     for report in passed_over:
         why = f"skipped: {report.passed_over}. Unpack the archive and name the file"

@@ -17,10 +17,16 @@ _TAGS: Final[Mapping[str, str]] = {
 }
 _OBSERVATIONS: Final = {one.__name__ for one in AnyEvent.__args__ if issubclass(one, Observation)}
 
-EVENT_SCHEMA: Final[dict[str, Any]] = msgspec.json.schema(AnyEvent) | {
-    "$schema": _DRAFT,
-    "title": "An event of a table's journal",
-}
+
+def _as_journalled() -> dict[str, Any]:
+    """Return the schema of an event; a newer version may add fields to it."""
+    schema = msgspec.json.schema(AnyEvent)
+    for one in schema["$defs"].values():
+        one.pop("additionalProperties", None)
+    return schema | {"$schema": _DRAFT, "title": "An event of a table's journal"}
+
+
+EVENT_SCHEMA: Final[dict[str, Any]] = _as_journalled()
 """The complete event, as it is journalled."""
 
 

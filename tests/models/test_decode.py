@@ -2,9 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.decode import LONGEST_LINE, decode_events, from_toml
+from models.cards import Card
+from models.decode import LONGEST_LINE, decode_event, decode_events, from_toml
 from models.errors import InputRefused
-from models.events import CardDealt, RoundClosed, RoundOpened
+from models.events import CardDealt, ConsoleEntry, RoundClosed, TrayCounted
 from models.layout import TableLayout
 
 
@@ -14,11 +15,83 @@ def refused(*lines: bytes) -> InputRefused:
     return caught.value
 
 
-def test_an_event_is_read_with_its_line_and_unknown_fields_are_passed_over() -> None:
-    line = b'{"type":"card_dealt","to":"dealer","card":"AS","mood":"good"}'
+def test_an_event_is_read_with_its_line() -> None:
+    line = b'{"type":"card_dealt","to":"dealer","card":"AS"}'
     assert [(number, type(event)) for number, event in decode_events([b"\n", line], "f")] == [
         (2, CardDealt)
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "expected"),
+    [
+        pytest.param(b'{"type":"card_dealt","to":1,"hnd":1,"card":"9S"}', "hnd", "'hand'"),
+        pytest.param(b'{"type":"card_dealt","to":1,"card":"9S","fase":"up"}', "fase", "'face'"),
+        pytest.param(
+            b'{"type":"wager_placed","spot":1,"kind":"main","amont":5,"amount":5}',
+            "amont",
+            "'amount'",
+        ),
+        pytest.param(b'{"type":"card_dealt","Card":"8S","to":1,"card":"9S"}', "Card", "'card'"),
+        pytest.param(
+            b'{"type":"tray_counted","amount":1,"Hand":1}',
+            "Hand",
+            "one of type, seq, at, table, evidence, amount",
+        ),
+        pytest.param(
+            b'{"type":"console_entry","source":"console:ann",'
+            b'"fact":{"type":"player_acted","spot":1,"action":"hit","manor":"hand"}}',
+            "fact.manor",
+            "'manner'",
+        ),
+    ],
+)
+def test_an_unknown_field_is_refused_with_the_nearest_right_name(
+    line: bytes, field: str, expected: str
+) -> None:
+    """Alone, and among the lines that are read at once."""
+    good = b'{"type":"round_closed"}'
+    for lines in ([line], [good, good, line, good]):
+        refusal = refused(*lines)
+        assert (refusal.field, refusal.expected) == (field, expected)
+        assert (refusal.line, refusal.found) == (lines.index(line) + 1, "no such field")
+
+
+def test_a_journal_of_a_newer_version_may_have_more_fields() -> None:
+    line = (
+        b'{"type":"console_entry","source":"console:ann","mood":"good",'
+        b'"fact":{"type":"card_dealt","to":1,"card":"9S","tilt":{"deg":3},"hand":1}}'
+    )
+    event = decode_event(line, "07.journal", 9, newer=True)
+    assert isinstance(event, ConsoleEntry)
+    assert event.fact == CardDealt(to=1, hand=1, card=Card("9S"))
+    with pytest.raises(InputRefused) as caught:
+        decode_event(line.replace(b"9S", b"9X"), "07.journal", 9, newer=True)
+    assert caught.value.field == "fact.card"
+
+
+OPENED = b'{"type":"round_opened","round":%d}'
+
+
+@pytest.mark.parametrize(
+    ("numbers", "line", "found"),
+    [
+        pytest.param([1, 1], 2, "1, which stands on line 1 already", id="again"),
+        pytest.param([1, 2, 3, 2], 4, "2, which stands on line 2 already", id="again-later"),
+        pytest.param([4, 6, 5], 3, "5 after round 6 on line 2", id="backward"),
+    ],
+)
+def test_a_round_number_that_does_not_grow_is_refused(
+    numbers: list[int], line: int, found: str
+) -> None:
+    refusal = refused(*(OPENED % number for number in numbers))
+    assert (refusal.line, refusal.field, refusal.found) == (line, "round", found)
+    assert refusal.expected == f"a number above {max(numbers)}"
+
+
+def test_each_tables_rounds_are_numbered_for_themselves() -> None:
+    lines = [b'{"type":"round_opened","round":1,"table":"%s"}' % name for name in (b"A", b"B")]
+    assert len(list(decode_events([*lines, OPENED % 1, OPENED % 7], "f"))) == 4
 
 
 @pytest.mark.parametrize(
@@ -126,10 +199,10 @@ def test_what_adds_up_over_several_lines_is_refused_by_its_line(
     assert refused(*lines).line == bad
 
 
-@given(st.lists(st.sampled_from([CLOSED, BLANK, b" ", b'{"type":"round_opened","round":7}\r'])))
+@given(st.lists(st.sampled_from([CLOSED, BLANK, b" ", b'{"type":"tray_counted","amount":7}\r'])))
 def test_blank_lines_and_line_ends_change_nothing(lines: list[bytes]) -> None:
     decoded = [(number, type(event)) for number, event in decode_events(lines, "f")]
-    kinds = [RoundOpened if b"opened" in line else RoundClosed for line in lines if line.strip()]
+    kinds = [TrayCounted if b"tray" in line else RoundClosed for line in lines if line.strip()]
     numbers = [number for number, line in enumerate(lines, 1) if line.strip()]
     assert decoded == list(zip(numbers, kinds, strict=True))
 
@@ -165,8 +238,11 @@ def test_any_bytes_are_read_or_refused(lines: list[bytes]) -> None:
         check_names_a_line(refusal)
 
 
+SHOE_LOADED = b'{"type":"shoe_loaded","source":"shoe","raw":"","x":'
+
+
 def test_endless_nesting_is_refused() -> None:
-    fault = refused(b'{"type":"round_closed","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+    fault = refused(SHOE_LOADED + b"[" * 100_000 + b"]" * 100_000 + b"}")
     assert fault.field == "line"
 
 

@@ -159,11 +159,18 @@ def _statuses(shell: Shell, lines: list[str]) -> list[int]:
 
 
 def _write_big(folder: Path) -> None:
-    """Write facts enough for several processes."""
+    """Write facts enough for several processes: the same rounds again and again, at two tables."""
     (folder / "big").mkdir()
-    facts = (folder / "examples" / "facts.jsonl").read_bytes()
-    for number in range(2):
-        (folder / "big" / f"{number}.jsonl").write_bytes(facts * (1 + (2 << 20) // len(facts)))
+    told = (folder / "examples" / "facts.jsonl").read_text("utf-8")
+    rounds = told.count('"round_opened"')
+    for table in ("BJ-01", "BJ-02"):
+        facts = [json.loads(line) | {"table": table} for line in told.splitlines()]
+        with (folder / "big" / f"{table}.jsonl").open("w", encoding="utf-8") as file:
+            for _ in range(1 + (2 << 20) // len(told)):
+                file.writelines(json.dumps(fact) + "\n" for fact in facts)
+                for fact in facts:
+                    if fact["type"] == "round_opened":
+                        fact["round"] += rounds
 
 
 def test_readme_drives_what_is_left_out_at_a_commit() -> None:

@@ -19,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from models.errors import InputRefused
+from models.errors import InputRefused, OperatorError
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
 from server.house.wording import is_clean
@@ -88,6 +88,10 @@ def judge(case: int, place: Path) -> tuple[Verdict, Spoilt]:
         results = _settled(spoilt.data, rules, place)
     except InputRefused as refusal:
         _check_refusal(refusal, bad, spoilt)
+        return "refused", spoilt
+    except OperatorError as refusal:
+        if facts or "there is nothing in it" not in str(refusal):
+            raise WronglySettled(f"{refusal}: {spoilt.how}") from refusal
         return "refused", spoilt
     if bad is not None:
         raise WronglySettled(f"line {bad} is not sound and was settled: {spoilt.how}")

@@ -347,6 +347,7 @@ def readable(data: bytes) -> tuple[list[tuple[int, Fact]], int | None]:
     """Return the facts of a file with their lines, and the first line that is not sound."""
     facts: list[tuple[int, Fact]] = []
     last_seq: dict[str | None, int] = {}
+    last_round: dict[str | None, int] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -358,6 +359,10 @@ def readable(data: bytes) -> tuple[list[tuple[int, Fact]], int | None]:
         if seq is not None and seq <= last_seq.get(table, 0):
             return facts, number
         last_seq[table] = seq or last_seq.get(table, 0)
+        if fact["type"] == "round_opened":
+            if fact["round"] <= last_round.get(table, 0):
+                return facts, number
+            last_round[table] = fact["round"]
         facts.append((number, fact))
     return facts, None
 
@@ -376,9 +381,10 @@ def _fact(line: bytes) -> Fact:
     if not all(name.endswith("?") or name in tree for name in fields):
         raise Unreadable
     told = {name.rstrip("?"): check for name, check in fields.items()}
-    if not all(told[name](value) for name, value in tree.items() if name in told):
+    told["type"] = _text
+    if not all(name in told and told[name](value) for name, value in tree.items()):
         raise Unreadable
-    return {name: value for name, value in tree.items() if name in told or name == "type"}
+    return dict(tree)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

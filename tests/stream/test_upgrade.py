@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from models.cards import Card
 from models.errors import TechnicianError
-from models.events import ReaderFault, RoundClosed
+from models.events import CardDealt, ReaderFault, RoundClosed
 from stream.journal import Journal, verify_journal
-from stream.reading import UnknownEvent, read_journal
+from stream.reading import UnknownEvent, event_of, read_journal
 from stream.seal import PAGE_BYTES
 from stream.store import SCHEMA_VERSION
 
@@ -97,3 +98,9 @@ def test_a_journal_of_a_later_version_is_refused_and_left_alone(copy: Path) -> N
     ) as refused:
         Journal.open(copy)
     assert "a newer one" in str(refused.value)
+
+
+def test_a_fact_of_a_newer_version_is_read_without_the_fields_that_this_one_does_not_know() -> None:
+    body = b'{"type":"card_dealt","seq":4,"at":9,"table":"T","to":1,"card":"9S","tilt":{"deg":3}}'
+    read = event_of(body, "07.journal", 4)
+    assert read == CardDealt(seq=4, at=9, table="T", to=1, card=Card("9S"))

@@ -4,13 +4,15 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from models.events import RoundOpened
+from models.events import AnyFact, RoundOpened
 from server.archive import worker_pool as crew
 from server.cli.app import run
 from server.process.exit_status import Exit
@@ -308,10 +310,17 @@ def pitwatch(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "server", "settle", *map(str, arguments), *RULES]
 
 
+def numbered_from(number: int, facts: Iterable[AnyFact]) -> list[AnyFact]:
+    """Return an evening of one round that follows others."""
+    return [
+        replace(fact, round=number) if isinstance(fact, RoundOpened) else fact for fact in facts
+    ]
+
+
 @pytest.mark.slow
 def test_facts_on_stdin_settle_with_what_follows_them() -> None:
     """A payment may belong to a round until the next wager, card or opening."""
-    first, second = evening(1), evening(1, 2)
+    first, second = evening(1), numbered_from(2, evening(1, 2))
     with subprocess.Popen(
         pitwatch("-", "--json"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as running:
@@ -340,7 +349,7 @@ def test_what_follows_a_bad_line_on_stdin_is_not_settled() -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_has_seen_enough_ends_it_in_one_line(tmp_path: Path) -> None:
-    file = as_file(tmp_path / "long.jsonl", [*evening(20)] * 10)
+    file = as_file(tmp_path / "long.jsonl", evening(200))
     with subprocess.Popen(
         pitwatch(file, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:

@@ -142,6 +142,11 @@ def is_alive(process: int) -> bool:
         return False
 
 
+def settles_in_children(process: int, temporary: Path) -> bool:
+    """Return whether processes of the pool have begun to read the archives' journals."""
+    return len(children_of(process)) >= 2 and any(temporary.rglob("*.journal"))
+
+
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Archives of journals that take several processes some seconds."""
@@ -163,7 +168,7 @@ def test_a_signal_ends_every_process_and_removes_every_file(
     archives = [month / f"{day}.tar" for day in range(4)]
     run = ("settle", *archives, *RULES, "--summary", "--jobs", 2, "--out", place / "tables")
     with started(*run, temporary=temporary, group=True) as process:
-        until(lambda: any(temporary.rglob("*.journal")))
+        until(lambda: settles_in_children(process.pid, temporary))
         children = children_of(process.pid)
         process.send_signal(by)
         _, printed = process.communicate(timeout=30)
@@ -180,7 +185,7 @@ def test_processes_end_with_a_first_one_that_is_killed(month: Path, tmp_path: Pa
     archives = [month / f"{day}.tar" for day in range(4)]
     run = ("settle", *archives, *RULES, "--summary", "--jobs", 2)
     with started(*run, temporary=tmp_path, group=True) as process:
-        until(lambda: any(tmp_path.rglob("*.journal")))
+        until(lambda: settles_in_children(process.pid, tmp_path))
         children = children_of(process.pid)
         process.kill()
         process.communicate(timeout=30)

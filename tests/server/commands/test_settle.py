@@ -101,7 +101,7 @@ def test_several_files_are_several_tables(
     facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other.jsonl"
-    other.write_text(BLACKJACK)
+    other.write_text(BLACKJACK.replace("AS", "AH"))
     code, results = settle_json(capsys, str(facts), str(other), "--rulebook", "kansas-shoe")
     assert code == 0
     assert [result["file"] for result in results] == [str(facts), str(other)]

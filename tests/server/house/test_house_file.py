@@ -42,7 +42,7 @@ def test_the_first_folder_that_has_one_is_taken(tmp_path: Path) -> None:
         ('locale = "fr_FR"', "locale", "a BCP 47 locale such as fr-FR", "'fr_FR'"),
         ('currency = "ZZZ"', "currency", "three letters of a currency", "'ZZZ'"),
         ("zone = 2", "zone", "an IANA time zone", "2"),
-        ('time_zone = "UTC"', "time_zone", "no such field", "it"),
+        ('time_zone = "UTC"', "time_zone", "'zone'", "no such field"),
         ('shifts = ["4:00"]', "shifts", "times of the day such as 04:00", "['4:00']"),
         ('shifts = ["12:00", "04:00"]', "shifts", "in their order", "['12:00', '04:00']"),
         ("shifts = []", "shifts", "times of the day", "[]"),
