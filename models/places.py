@@ -16,3 +16,10 @@ def spot_hand(spot: int, hand: int) -> str:
 def zone_name(owner: Dealt) -> str:
     """Name whose zone of the felt it is: ``spot 3``, or ``dealer``."""
     return "dealer" if owner == "dealer" else f"spot {owner}"
+
+
+def whose(to: Dealt, hand: int | None = 0) -> str:
+    """Name who has a hand: ``the dealer``, ``spot 3``; of a split, ``spot 3, hand 2``."""
+    if to == "dealer":
+        return "the dealer"
+    return f"spot {to}, {hand_name(hand)}" if hand else f"spot {to}"

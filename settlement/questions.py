@@ -8,7 +8,7 @@ from typing import Final
 
 from models.events import HandNo, Spot
 from models.money import Cents, dollars
-from models.places import hand_name
+from models.places import whose
 from settlement.sentences import Sentence
 
 QUESTIONS: Final = {
@@ -105,7 +105,7 @@ def question(code: str, spot: Spot | None, hand: HandNo | None, detail: str = ""
     version of the program is asked in its own words.
     """
     asked = _about_payment(detail) or _asked(code)
-    return asked.format(place=_place(spot, hand))
+    return asked.format(place=whose("dealer" if spot is None else spot, hand))
 
 
 def question_of_code(code: str) -> str:
@@ -116,12 +116,6 @@ def question_of_code(code: str) -> str:
 def _asked(code: str) -> str:
     unknown = f"Was there a mistake at {{place}}: {code.replace('_', ' ')}?"
     return QUESTIONS.get(code, unknown)
-
-
-def _place(spot: Spot | None, hand: HandNo | None) -> str:
-    if spot is None:
-        return "the dealer"
-    return f"spot {spot}, {hand_name(hand)}" if hand else f"spot {spot}"
 
 
 def _about_payment(detail: str) -> str | None:

@@ -18,11 +18,12 @@ from models.events import (
 )
 from models.judgements import Review, Sense
 from models.money import Cents
+from models.places import whose
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, offering, shown
 from settlement.reckoning.asked import MISREAD, Asked, Mistaken, Otherwise, by_cause
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
-from settlement.reckoning.differing import card_at, difference, whose
+from settlement.reckoning.differing import card_at, difference
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.loose_ends import (
     drawn_unseen,

@@ -12,7 +12,6 @@ from models.events import (
     CardDealt,
     CardExposed,
     CutCardReached,
-    Dealt,
     HoleCardChecked,
     PaymentMade,
     PlayerActed,
@@ -23,7 +22,7 @@ from models.events import (
     WagerRemoved,
 )
 from models.money import dollars
-from models.places import hand_name
+from models.places import whose
 from settlement.reckoning.record import gist
 
 _NTH: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -61,13 +60,6 @@ def face(card: Card | None) -> str:
     if card is None:
         return "a card"
     return str(card) if card.suited else _RANKS.get(card.rank, f"a {card.rank}")
-
-
-def whose(to: Dealt, hand: int | None = 0) -> str:
-    """Name who has a hand: ``the dealer``, ``spot 3``; of a split, ``spot 3, hand 2``."""
-    if to == "dealer":
-        return "the dealer"
-    return f"spot {to}, {hand_name(hand)}" if hand else f"spot {to}"
 
 
 def card_at(record: Sequence[AnyFact], at: int) -> str:

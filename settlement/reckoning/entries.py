@@ -17,9 +17,9 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import Review
+from models.places import whose
 from models.rulebook import Rulebook
 from settlement.reckoning import shoe
-from settlement.reckoning.differing import whose
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
 from settlement.reckoning.holds import ENTRY_HOLD_NS
 from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN

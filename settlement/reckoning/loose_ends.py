@@ -18,9 +18,10 @@ from models.events import (
     WagerRemoved,
 )
 from models.judgements import Review
+from models.places import whose
 from settlement.reckoning.accounts import Rival
 from settlement.reckoning.asked import Asked, Otherwise
-from settlement.reckoning.differing import card_at, face, gone_unseen, whose
+from settlement.reckoning.differing import card_at, face, gone_unseen
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.story import Closed
 from settlement.reconcile.questions import read_apart

@@ -23,8 +23,8 @@ from models.events import (
 )
 from models.judgements import Review, Sense
 from models.money import Cents
+from models.places import whose
 from settlement.reckoning.card_facts import CardFacts
-from settlement.reckoning.differing import whose
 from settlement.reckoning.holds import (
     CLOSE_HOLD_NS,
     ENTRY_HOLD_NS,

@@ -4,9 +4,8 @@ from msgspec.structs import replace
 
 from models.events import CardBurned, CardDealt, Face, PlayerActed
 from models.judgements import Review
-from models.places import zone_name
+from models.places import whose, zone_name
 from models.rulebook import Rulebook
-from settlement.reckoning.differing import whose
 from settlement.reckoning.grammar import (
     due_in_deal,
     face_in_deal,

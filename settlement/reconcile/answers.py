@@ -26,7 +26,7 @@ from models.judgements import (
     SpotAnswer,
 )
 from models.money import Cents, dollars
-from models.places import hand_name, zone_name
+from models.places import whose, zone_name
 from models.rulebook import Rulebook
 from settlement.engine import Engine
 from settlement.engine_state import EngineState
@@ -76,7 +76,9 @@ def in_answer(raised: ReviewRaised, given: Given) -> str:
             place = "" if given.card is None else f"{_card_of(given.card)} is "
             return f"{place or 'it is '}{given.choice}"
         case "dealt":
-            return "" if given.card is None else f"it went to {_whose(given.card)}"
+            return (
+                "" if given.card is None else f"it went to {whose(given.card.to, given.card.hand)}"
+            )
         case other:
             return _SAID[other]
 
@@ -322,11 +324,4 @@ def _named(code: str, spot: int | None) -> str:
 
 
 def _card_of(place: CardPlace) -> str:
-    return f"card {place.nth + 1} of {_whose(place)}"
-
-
-def _whose(place: CardPlace) -> str:
-    if place.to == "dealer":
-        return "the dealer"
-    name = zone_name(place.to)
-    return f"{name}, {hand_name(place.hand)}" if place.hand else name
+    return f"card {place.nth + 1} of {whose(place.to, place.hand)}"

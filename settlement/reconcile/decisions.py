@@ -25,6 +25,7 @@ from models.events import (
 )
 from models.judgements import HandResult, Review, ReviewRaised, RoundResult, SpotResult
 from models.places import spot_hand
+from settlement.reconcile.by_account import by_account, refused, seqs_of
 from settlement.reconcile.reviews import Item
 from settlement.reconcile.unread import exposures, never_known
 
@@ -181,12 +182,6 @@ def _item(raised: Iterable[ReviewRaised], decision: ReviewResolved) -> ReviewRai
     return items[decision.item]
 
 
-def _refused(decision: ReviewResolved, what: str, way_out: str) -> OperatorError:
-    return OperatorError(
-        what, where=f"review {decision.item} of round {decision.round}", way_out=way_out
-    )
-
-
 # --- what a decision does -----------------------------------------------------------------
 
 
@@ -200,11 +195,11 @@ def _applied(
     item = _item(raised, decision)
     review = item.review
     if decision.decision in ASKS_REASON and not decision.reason.strip():
-        raise _refused(decision, f"{decision.decision} requires a reason", "Give one")
+        raise refused(decision, f"{decision.decision} requires a reason", "Give one")
     match decision.decision:
         case "chosen":
             if decision.choice is None:
-                raise _refused(decision, "no card is chosen", "Name the card")
+                raise refused(decision, "no card is chosen", "Name the card")
             return _named(own, _meant(own, review, decision), decision.choice, decision)
         case "unreadable":
             return _named(own, _meant(own, review, decision), None, decision)
@@ -213,82 +208,9 @@ def _applied(
         case "burned":
             return _burned(own, review, decision)
         case "account":
-            return _by_account(own, as_stated, item, decision)
+            return by_account(own, as_stated, item, decision)
         case "stands" | "void":
             return list(own)
-
-
-def _by_account(
-    own: Sequence[AnyFact],
-    as_stated: Sequence[AnyFact],
-    item: ReviewRaised,
-    decision: ReviewResolved,
-) -> list[AnyFact]:
-    """Return the facts as an account of the item has them."""
-    accounts = item.accounts or ()
-    if decision.account is None or decision.account >= len(accounts):
-        known = f"accounts 0 to {len(accounts) - 1}" if accounts else "no accounts"
-        raise _refused(decision, "no account of it is named", f"It has {known}")
-    changes = accounts[decision.account].changes
-    if changes is UNSET:
-        raise _refused(
-            decision,
-            "this version cannot put that account into the facts",
-            "Name the card, let the record stand, or call the round off",
-        )
-    found = list(own)
-    for change in changes:
-        end = change.at + change.drops
-        if end > len(as_stated):
-            raise _refused(decision, "the round is not over yet", "Decide when it has been settled")
-        gone = as_stated[change.at : end]
-        after = as_stated[end] if end < len(as_stated) else None
-        at = _place_of(found, gone[0] if gone else after, decision)
-        if not all(
-            fact is one for fact, one in zip(found[at : at + len(gone)], gone, strict=False)
-        ):
-            raise _contradicted(decision)
-        found[at : at + len(gone)] = _placed(change.facts, gone, found[:at], decision)
-    return found
-
-
-def _place_of(found: Sequence[AnyFact], fact: AnyFact | None, decision: ReviewResolved) -> int:
-    """Return where a fact, or the end, is among facts."""
-    if fact is None:
-        return len(found)
-    places = [at for at, one in enumerate(found) if one is fact]
-    if not places:
-        raise _contradicted(decision)
-    return places[0]
-
-
-def _contradicted(decision: ReviewResolved) -> OperatorError:
-    return _refused(
-        decision,
-        "the answer to another item of the round has other facts there",
-        "Put that answer right first",
-    )
-
-
-def _placed(
-    facts: Sequence[AnyFact],
-    gone: Sequence[AnyFact],
-    before: Sequence[AnyFact],
-    decision: ReviewResolved,
-) -> list[AnyFact]:
-    """Return an account's facts as those they replace are in the journal, or the one before."""
-    known = gone or before[-1:]
-    seqs = [fact.seq for fact in known] or [None]
-    table = known[0].table if known else None
-    return [
-        replace(
-            fact,
-            seq=seqs[min(at, len(seqs) - 1)],
-            table=table,
-            evidence=(*fact.evidence, *_seq(decision)),
-        )
-        for at, fact in enumerate(facts)
-    ]
 
 
 def _meant(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> int:
@@ -297,7 +219,7 @@ def _meant(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> 
         return _at_place(own, decision)
     found = card_in_question(own, review)
     if found is None:
-        raise _refused(
+        raise refused(
             decision, "which card is meant cannot be told", "Name its place: to, hand, nth"
         )
     return found
@@ -321,7 +243,7 @@ def _at_place(own: Sequence[AnyFact], decision: ReviewResolved) -> int:
     ]
     if place.nth >= len(dealt):
         whose = "dealer" if place.to == "dealer" else spot_hand(place.to, place.hand)
-        raise _refused(
+        raise refused(
             decision,
             f"{whose} was dealt {len(dealt)} cards, not {place.nth + 1}",
             "Name a card that was dealt",
@@ -388,18 +310,14 @@ def _is_one(fact: AnyFact, of: Iterable[AnyFact]) -> bool:
 
 def _with(fact: AnyFact, card: Card | None, decision: ReviewResolved) -> AnyFact:
     assert isinstance(fact, CardDealt | CardExposed)
-    return replace(fact, card=card, evidence=(*fact.evidence, *_seq(decision)))
-
-
-def _seq(decision: ReviewResolved) -> tuple[int, ...]:
-    return () if decision.seq is None else (decision.seq,)
+    return replace(fact, card=card, evidence=(*fact.evidence, *seqs_of(decision)))
 
 
 def _moved(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> list[AnyFact]:
     """Put the card in question to the hand it belongs to, dealt when it left the shoe."""
     place = decision.card
     if place is None:
-        raise _refused(decision, "no place is named", "Name the hand: to, hand")
+        raise refused(decision, "no place is named", "Name the hand: to, hand")
     found = _evidenced(own, review)
     if len(found) == 1:
         return [_replaced(fact, own, found[0], decision) for fact in own]
@@ -416,7 +334,7 @@ def _replaced(fact: AnyFact, own: Sequence[AnyFact], at: int, decision: ReviewRe
         return fact
     assert isinstance(fact, CardDealt | CardExposed)
     card = decision.choice or fact.card
-    evidence = (*fact.evidence, *_seq(decision))
+    evidence = (*fact.evidence, *seqs_of(decision))
     return replace(fact, to=place.to, hand=place.hand, card=card, evidence=evidence)
 
 
@@ -433,7 +351,7 @@ def _burned(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) ->
         at=dealt.at,
         table=dealt.table,
         card=decision.choice or dealt.card,
-        evidence=(*dealt.evidence, *_seq(decision)),
+        evidence=(*dealt.evidence, *seqs_of(decision)),
     )
     left = [fact for fact in own if not _is_one(fact, turned)]
     return [gone if fact is dealt else fact for fact in left]
@@ -455,7 +373,7 @@ def _inserted(
     left_at = min(review.evidence, default=0)
     dealt = [at for at, fact in enumerate(own) if isinstance(fact, CardDealt)]
     if not dealt or not left_at:
-        raise _refused(
+        raise refused(
             decision,
             "when the card left the shoe cannot be told",
             "Let the record stand, or call the round off",
@@ -467,7 +385,7 @@ def _inserted(
         seq=decision.seq,
         at=own[at - 1].at,
         table=own[at - 1].table,
-        evidence=(*new.evidence, *_seq(decision)),
+        evidence=(*new.evidence, *seqs_of(decision)),
     )
     return [*own[:at], fact, *own[at:]]
 
@@ -492,7 +410,7 @@ def _check_shoe(facts: Iterable[AnyFact], decision: ReviewResolved, decks: int) 
             case _:
                 pass
     if card.suited and seen[card] > decks:
-        raise _refused(
+        raise refused(
             decision,
             f"the shoe held {card} {decks} times, and that many were seen elsewhere",
             "Look again; where the camera reads it so, choose it as the candidate it is",

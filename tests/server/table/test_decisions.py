@@ -25,6 +25,8 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import (
+    Account,
+    Change,
     LedgerPosted,
     Review,
     ReviewRaised,
@@ -391,3 +393,34 @@ def totals(lines: Iterable[LedgerPosted]) -> dict[str, int]:
     for line in lines:
         found[line.account] = found.get(line.account, 0) + line.amount
     return {account: amount for account, amount in found.items() if amount}
+
+
+def test_two_accounts_that_change_the_same_card_contradict_each_other() -> None:
+    first = Card("5H")
+    facts: list[AnyFact] = [
+        RoundOpened(seq=1, at=1, round=1),
+        CardDealt(seq=2, at=2, to=1, card=first, evidence=(9,)),
+        CardDealt(seq=3, at=3, to=2, card=first),
+    ]
+
+    def between(card: Card) -> ReviewRaised:
+        other = (CardDealt(at=2, to=1, card=card, evidence=(9,)),)
+        told = {"odds": 1.0, "tells": "", "hands": (), "mistakes": ()}
+        accounts = (
+            Account(**told, changes=()),  # type: ignore[arg-type]
+            Account(**told, changes=(Change(1, 1, other),)),  # type: ignore[arg-type]
+        )
+        return ReviewRaised(round=1, review=Review("Which card?", (), (9,)), accounts=accounts)
+
+    raised = [between(Card("6H")), between(Card("7H"))]
+    one, another = (decision("account", item=item, account=1, seq=10 + item) for item in (0, 1))
+    found = decided(facts, raised, [one])
+    assert [fact.card for fact in found.facts if isinstance(fact, CardDealt)] == [Card("6H"), first]
+    assert [(fact.seq, fact.evidence) for fact in found.facts][1] == (2, (9, 10))
+    with pytest.raises(OperatorError, match="the answer to another item"):
+        check_decision(facts, raised, [one], replace(another, seq=None), decks=6)
+    both = decided(facts, raised, [one, another])
+    assert both.items == {(1, 0)}
+    check_decision(facts, raised, [one], replace(another, seq=None, account=0), decks=6)
+    with pytest.raises(OperatorError, match="It has accounts 0 to 1"):
+        check_decision(facts, raised, [], decision("account", account=7), decks=6)
