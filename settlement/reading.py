@@ -37,7 +37,7 @@ def _turned_up(round_: Round, noted: Noted) -> None:
     script = noted.at.script(noted.hand)
     script.turn_up(noted, round_.record)
     if noted.turned == FOREIGN:
-        round_.disputes.append(Dispute(noted.read, script.disputed()))
+        round_.disputes.append(Dispute(noted.read, script.disputed(noted)))
 
 
 def read_through(round_: Round) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from models.cards import Card
-from settlement.facts import FOREIGN, HOLE, OPEN, UNDISPUTED, ReadFact
+from settlement.facts import DEALER, FOREIGN, HOLE, OPEN, UNDISPUTED, ReadFact
 from settlement.hands import FACES, UNKNOWN
 
 
@@ -109,10 +109,11 @@ class Script:
         _turn(shown, card)
         self._places.add(card)
 
-    def disputed(self) -> list[ReadFact]:
+    def disputed(self, shown: ReadFact) -> list[ReadFact]:
         """Return the cards of which a fact may speak that gives a face that none of them has.
 
-        It is one that lies face down, else one that was turned up before, else any.
+        It is one that lies face down; else of a player's the one of that rank, of which nothing but
+        the suit is in doubt; else one that was turned up before, else any.
         """
         down = [card for card in self._lying if card.lies_down]
         turned = [card for card in self._lying if card.down or card.read == UNKNOWN]
@@ -120,7 +121,9 @@ class Script:
             self._places.remove(down[0])
             down[0].lies_down = False
             self._places.add(down[0])
-        return down or turned or self._lying.copy()
+        rank = shown.read // 5
+        alike = [card for card in self._lying if card.card // 5 == rank and shown.spot != DEALER]
+        return down or alike or turned or self._lying.copy()
 
 
 class Dispute:

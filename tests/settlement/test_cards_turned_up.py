@@ -55,6 +55,12 @@ def _recorded(text: str) -> tuple[list[str], int]:
             "1 8D down; 1 5D down; show 1 9C; show 1 8D", ["8D", "??"], OPEN, id="the-other-first"
         ),
         pytest.param("1 8D down; show 1 9C; show 1 8D", ["??"], OPEN, id="and-as-dealt-again"),
+        pytest.param(
+            "1 ?? down; 1 ?? down; show 1 6S; show 1 5D; 1 8H; show 1 8S",
+            ["6S", "5D", "??"],
+            FOREIGN,
+            id="another-suit",
+        ),
         pytest.param("1 8D down; 1 5D; show 1 ??", ["8D", "5D"], HOLE, id="unread-when-shown"),
         pytest.param("1 5D; 1 8D; show 1 ??", ["5D", "8D"], OPEN, id="unread-when-shown-up"),
         pytest.param("1 5C down; 1 8D; show 1 5?", ["5C", "8D"], HOLE, id="rank-says-no-more"),
