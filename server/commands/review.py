@@ -310,7 +310,7 @@ def _table(rows: Iterable[dict[str, Any]]) -> Table:
             str(row["item"]),
             with_pips(row["what"]),
             with_pips(" or ".join(row["candidates"])),
-            decided if isinstance(decided, Text) else str(decided),
+            decided if isinstance(decided, Text) else with_pips(str(decided)),
         )
     return table
 
