@@ -1,6 +1,6 @@
 """The rows of an archived day's file; what was not written so is refused by file, row and field."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -124,11 +124,20 @@ class Rows:
         tag = str(event.__struct_config__.tag)
         raise self.refused(place(code), "event.type", "a fact", tag)
 
-    def events(self) -> list[AnyEvent]:
-        """Return the event of each row."""
+    def events(
+        self, kinds: Sequence[str], passed_over: Collection[str]
+    ) -> Iterator[tuple[int, AnyEvent]]:
+        """Yield row and event, but of some types only where the event is of another one."""
         texts = self.whole("event").to_pylist()
-        found = _at_once(_EVENT, texts)
-        return found or [self.event(text, lambda row=row: row) for row, text in enumerate(texts)]  # type: ignore[misc]
+        wanted = [
+            row
+            for row, (kind, text) in enumerate(zip(kinds, texts, strict=True))
+            if kind not in passed_over or not text.startswith(f'{{"type":"{kind}",')
+        ]
+        found = _at_once(_EVENT, [texts[row] for row in wanted])
+        if found is None:
+            found = [self.event(texts[row], lambda row=row: row) for row in wanted]  # type: ignore[misc]
+        return zip(wanted, found, strict=True)
 
     def event(self, text: str, row: Callable[[], int]) -> AnyEvent:
         """Decode an event's JSON; ``row`` gives its row, for a refusal."""

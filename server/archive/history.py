@@ -163,6 +163,8 @@ class Day:
         with self.parts() as parts:
             for part in parts:
                 part.items()
+                for _ in part.judged():
+                    pass
 
     @contextmanager
     def parts(self) -> Iterator[Iterator["PartReader"]]:
@@ -253,12 +255,12 @@ class PartReader:
     def items(self) -> tuple[AnyEvent, ...]:
         """Return its open review items, and the decisions that call a round off.
 
-        Every row is read: none is refused after a round was settled.
+        Every row that settling needs is read: none is refused after a round was settled.
         """
         facts = sum(len(entries) for entries, _, _ in self._groups())
         if facts != self.part.facts:
             raise refused(self._facts.path, "rows", f"{self.part.facts} facts", str(facts))
-        return tuple(event for _, event in self.judged() if not isinstance(event, RoundSettled))
+        return tuple(event for _, event in self._judged(settlements=False))
 
     def lean(self) -> Iterator[tuple[int, ReadFact]]:
         """Yield its facts, read, without number, time and evidence: enough to settle them.
@@ -313,19 +315,21 @@ class PartReader:
 
     def judged(self) -> Iterator[Numbered]:
         """Yield its review items, settlements and decisions in order."""
+        return self._judged(settlements=True)
+
+    def _judged(self, *, settlements: bool) -> Iterator[Numbered]:
         last = 1
         for group in self.part.judgement_groups:
             rows = self._judgements.group(group, self.part.journal, "type", "event")
             entries = rows.entries(last).tolist()
             last = entries[-1] if entries else last
             kinds = rows.whole("type").to_pylist()
-            for row, (entry, kind, event) in enumerate(
-                zip(entries, kinds, rows.events(), strict=True)
-            ):
+            for row, event in rows.events(kinds, () if settlements else (_SETTLED,)):
                 tag = event.__struct_config__.tag
-                if tag != kind or tag not in _JUDGED:
-                    raise rows.refused(row, "type", str(tag if tag in _JUDGED else _JUDGED), kind)
-                yield entry, event
+                if tag != kinds[row] or tag not in _JUDGED:
+                    expected = str(tag if tag in _JUDGED else _JUDGED)
+                    raise rows.refused(row, "type", expected, kinds[row])
+                yield entries[row], event
 
 
 _RUN: Final = 4096
@@ -344,6 +348,7 @@ class _Repeated(NamedTuple):
         return found
 
 
+_SETTLED: Final = str(RoundSettled.__struct_config__.tag)
 _JUDGED: Final = tuple(
     str(kind.__struct_config__.tag) for kind in (ReviewRaised, ReviewResolved, RoundSettled)
 )

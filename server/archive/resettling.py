@@ -208,7 +208,8 @@ def _of_part(part: "PartReader", rules: Rulebook, was: Rulebook | None) -> Itera
     Facts come without numbers, and only those with their time that say when a round was.
     """
     table = _Table(part.part.table, rules, was)
-    judged = ((entry, one) for entry, one in part.judged() if isinstance(one, RoundSettled))
+    # All are read before the first is used: none is refused half-way.
+    judged = iter([(entry, one) for entry, one in part.judged() if isinstance(one, RoundSettled)])
     then = next(judged, None)
     for entry, read, at in part.timed():
         while then is not None and then[0] < entry:
