@@ -1,4 +1,4 @@
-"""The commands of README.md, one after another in one folder."""
+"""The commands of README.md and of the tour in docs/commands.md, one after another in one folder."""
 
 import signal
 from contextlib import ExitStack
@@ -17,11 +17,19 @@ _SMALL: Final = " --size 1280x720 --fps 4"
 """An eighth of the pixels of a table that is simulated at the default size."""
 
 
+PAGES: Final = (ROOT / "README.md", ROOT / "docs/commands.md")
+"""The tour goes on in the folder that the README's commands leave."""
+
+
+def indented() -> list[str]:
+    """Return every line that the pages show as code, without its indent."""
+    lines = (line for page in PAGES for line in page.read_text("utf-8").splitlines())
+    return [line.removeprefix(_INDENT) for line in lines if line.startswith(_INDENT)]
+
+
 def commands() -> list[str]:
-    """Return every command of the program in README.md, as written but for its comment."""
-    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
-    indented = [line.removeprefix(_INDENT) for line in lines if line.startswith(_INDENT)]
-    return [line.split("#")[0].strip() for line in indented if line.startswith("pitwatch ")]
+    """Return every command of the program on the pages, as written but for its comment."""
+    return [line.split("#")[0].strip() for line in indented() if line.startswith("pitwatch ")]
 
 
 def run_commands(shell: Shell, *, small: bool = False) -> None:

@@ -1,12 +1,12 @@
-"""Every command in README.md runs in order, from an empty folder: before a release as written."""
+"""The README's commands and the tour run in order, from an empty folder: before a release as written."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.packaging.readme import commands, run_commands
+from tests.packaging.readme import commands, indented, run_commands
 from tests.packaging.running import Shell
-from tests.packaging.wheel import ROOT, Installed
+from tests.packaging.wheel import Installed
 from tests.thoroughness import ALL
 
 pytestmark = pytest.mark.slow
@@ -18,13 +18,12 @@ def test_its_commands_run_in_order(installed: Installed, tmp_path: Path) -> None
     shell = Shell(installed, folder)
     run_commands(shell, small=not ALL)
     assert len(shell.seconds) == len(commands())
-    for name in ("evening.html", "evening.journal", "ledger.csv", "incident.zip", "check.png"):
+    for name in ("demo.html", "evening.html", "evening.journal", "ledger.csv", "incident.zip", "check.png"):
         assert (folder / name).stat().st_size > 0, name
 
 
 def test_no_command_is_passed_over() -> None:
     """Each is a line of its own, indented, without a path before the program."""
-    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
-    shown = [line for line in lines if line.startswith("    ") and "pitwatch" in line]
+    shown = [line for line in indented() if "pitwatch " in line]
     assert [line.split("#")[0].strip() for line in shown] == commands()
     assert len(commands()) > 15
