@@ -1,4 +1,4 @@
-"""The commands of README.md and of the tour in docs/commands.md, one after another in one folder."""
+"""The commands of README.md and of the tour in docs/commands.md, in order and in one folder."""
 
 import signal
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The README's commands and the tour run in order, from an empty folder: before a release as written."""
+"""The commands of the README and the tour run in order, from an empty folder."""
 
 from pathlib import Path
 
@@ -18,7 +18,14 @@ def test_its_commands_run_in_order(installed: Installed, tmp_path: Path) -> None
     shell = Shell(installed, folder)
     run_commands(shell, small=not ALL)
     assert len(shell.seconds) == len(commands())
-    for name in ("demo.html", "evening.html", "evening.journal", "ledger.csv", "incident.zip", "check.png"):
+    for name in (
+        "demo.html",
+        "evening.html",
+        "evening.journal",
+        "ledger.csv",
+        "incident.zip",
+        "check.png",
+    ):
         assert (folder / name).stat().st_size > 0, name
 
 
