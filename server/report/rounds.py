@@ -147,7 +147,7 @@ def _dealer_row(dealer: DealerResult) -> str:
 
 def _cards_cell(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> str:
     aside = f'<span class="why">{escape(burned_text(burned))}</span>' if burned else ""
-    return f"<td>{card_spans(cards)}{card_spans(burned, burned=True)}{aside}</td>"
+    return f'<td class="cards">{card_spans(cards)}{card_spans(burned, burned=True)}{aside}</td>'
 
 
 def _wager_row(name: str, line: BalanceLine, hand: HandResult | None, formats: Formats) -> str:
