@@ -16,7 +16,6 @@ from models.errors import PitwatchError
 from models.judgements import RoundResult, Violation
 from server.commands.replay import Outputs, play_and_write, print_tables
 from server.demo import SESSION
-from server.house.citations import wording
 from server.house.wording import with_pips
 from server.process.exit_status import Exit
 from server.process.terminal import screen
@@ -77,10 +76,7 @@ def closing(
 def _caught(what: str, violations: list[Violation]) -> tuple[str, bool]:
     if not violations:
         return f"{what} was not caught", False
-    each = (
-        f"{one.code}: {with_pips(one.detail)} ({one.clause}: {wording(one.clause)})"
-        for one in violations
-    )
+    each = (f"{one.code}: {with_pips(one.detail)}" for one in violations)
     return f"{what} was caught: {'; '.join(each)}", True
 
 
