@@ -35,8 +35,10 @@ def test_a_suspected_mistake_is_a_question_until_it_is_decided(
         officer.sign_in("surveillance")
         for page in ("round/bj-07/5", "table/BJ-07", "incidents/bj-07.5"):
             officer.go(page)
-            expect(note(officer, "doubt")).to_contain_text(QUESTION)
-            expect(note(officer, "doubt")).to_contain_text("Suspected mistake: wrong payout")
+            heading = note(officer, "doubt").get_by_role("heading")
+            expect(heading).to_have_text("Suspected mistake: wrong payout spot 1")
+            expect(note(officer, "doubt")).not_to_contain_text("?")
+            officer.shows(QUESTION)
             expect(note(officer, "doubt")).to_contain_text("Every wager is paid or taken")
             expect(officer.page.locator(".note.bad")).to_have_count(0)
             officer.shot(f"suspected-{page.split('/')[0]}")
@@ -46,6 +48,7 @@ def test_a_suspected_mistake_is_a_question_until_it_is_decided(
         officer.shows("Medium severity")
         assert counts(officer) == {"Mistakes": "0", "Suspected": "1"}
         expect(officer.page.locator(".feed")).to_contain_text("Was spot 1 paid wrongly?")
+        expect(officer.page.locator(".feed")).to_contain_text("Did the dealer draw 2♥?")
         officer.shot("suspected-floor")
         officer.go("rounds")
         expect(officer.page.get_by_role("row", name="Round 5")).to_contain_text("0 1 suspected")

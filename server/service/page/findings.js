@@ -3,7 +3,7 @@
 import { ask, seenAt } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
-import { question, readSentences, sentence, sentences } from "./sentences.js";
+import { readSentences, sentence, sentences } from "./sentences.js";
 import { burnedText, capitalised, dealerText, fine, inWords, money, place, signed, spoken, tone } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
@@ -50,26 +50,24 @@ const quoted = (/** @type {Answer} */ { breaks, due, settled_by: after }) => [
 
 /** What an incident is about, in a line. */
 export function incidentTitle(/** @type {Answer} */ row) {
-  const about = [...row.codes.map(spoken), ...row.questions];
+  const about = [...row.codes.map(spoken), ...row.questions.map(inWords)];
   if (about.length) return about.join(", ");
   return row.reviews + row.decided ? "Question to decide" : row.by_hand ? "Opened by hand" : "No incident";
 }
 
 /**
- * A mistake as a note, a suspected one as a question; `go` is called with the moment at which it
- * can be seen, `of` is its `{ session, round }`: what it rests on is asked for there.
+ * A mistake as a note. The round's item asks whether a suspected one happened. `go` is called with
+ * the moment at which it can be seen, `of` is its `{ session, round }`: what it rests on is asked for there.
  */
 export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {((at: number) => unknown) | null} */ go, of = one) => {
   const [cameTo, quotes] = [h("p", { class: "strong", hidden: true }), h("div", {})];
-  const heading = one.suspected
-    ? h("h3", {}, one.question ? question(one.question) : `${spoken(one.code)}?`)
-    : h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null);
+  const name = one.suspected ? `Suspected mistake: ${spoken(one.code).toLowerCase()}` : spoken(one.code);
+  const heading = h("h3", {}, name, one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null);
   citationOf(of, one).then((/** @type {Answer} */ found) => {
     if (!found) return;
     put(quotes, quoted(found));
     put(cameTo, sentences(found.came_to));
     cameTo.hidden = !found.came_to.length;
-    if (one.suspected) put(heading, question(found.question));
   });
   return note(one, texts, heading, [cameTo, quotes], go && toSee(of.session, one.seq, go));
 };
@@ -83,7 +81,6 @@ function toSee(/** @type {string} */ session, /** @type {number} */ seq, /** @ty
 
 const note = (/** @type {Answer} */ one, /** @type {Clauses} */ texts, /** @type {Child} */ heading, /** @type {HTMLElement[]} */ [cameTo, quotes], /** @type {Child} */ see) =>
   h("article", { class: `note ${one.suspected ? "doubt" : "bad"}` }, heading,
-    one.suspected ? h("p", { class: "quiet" }, "Suspected mistake: ", spoken(one.code).toLowerCase()) : null,
     h("p", {}, sentence(one.detail)), cameTo,
     clauseText(texts, one.clause, quotes),
     see);

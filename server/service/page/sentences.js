@@ -38,6 +38,3 @@ const written = (/** @type {string[]} */ parts, /** @type {string[]} */ values) 
 }).join("");
 
 const amount = (/** @type {string} */ text) => money(Number(text.replace(/[,.]/g, "")));
-
-/** Write the question of a suspected mistake. */
-export const question = (/** @type {string} */ asked) => asked.replace(AMOUNT, amount);
