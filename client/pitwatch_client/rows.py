@@ -444,7 +444,8 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     codes: tuple[str, ...]
     """The codes of its certain mistakes, without repeats."""
     questions: tuple[str, ...]
-    """Its suspected mistakes as questions, without repeats and amounts."""
+    """Its suspected mistakes as questions, without repeats and amounts; without a mistake and a
+    suspected one, the question of its first undecided item, unless that is withheld."""
     violations: int
     """The number of certain mistakes."""
     suspected: int

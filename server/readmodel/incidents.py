@@ -72,7 +72,8 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     codes: tuple[str, ...]
     """The codes of its certain mistakes, without repeats, as in ``formats``."""
     questions: tuple[str, ...]
-    """Its suspected mistakes as questions, without repeats and amounts."""
+    """Its suspected mistakes as questions, without repeats and amounts; without a mistake and a
+    suspected one, the question of its first undecided item, unless that is withheld."""
     violations: int
     """The number of certain mistakes."""
     suspected: int
@@ -142,7 +143,10 @@ def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
     """Return a round's row in the queue."""
     certain, suspected = (row.result.mistakes, row.result.suspected) if row.result else ((), ())
     codes = tuple(dict.fromkeys(one.code for one in certain))
-    asked = (question(one.code, one.spot, one.hand) for one in suspected)
+    asked = [question(one.code, one.spot, one.hand) for one in suspected]
+    if not (certain or suspected) and row.reviews:
+        items = session.rounds.reviews_of(row.round)
+        asked = [one.what for one in items if one.decided is None][:1]
     return IncidentRow(
         id=incident_id(row.session, row.round),
         session=row.session,

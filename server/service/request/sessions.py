@@ -30,9 +30,14 @@ def floor_of(request: HTTPConnection) -> Floor:
 def shown(session: Session, row: R, who: Person) -> Any:
     """Return a row as this person may see it."""
     number: int = getattr(row, "round", 0)
-    if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
-        return row
-    return redacted_row(row, session.rounds.hidden(number))
+    return (
+        row if sees_all(session, number, who) else redacted_row(row, session.rounds.hidden(number))
+    )
+
+
+def sees_all(session: Session, number: int, who: Person) -> bool:
+    """Return whether this person may see every card of a round."""
+    return who.may(Right.SEE_UNDEALT) and session.is_round_past(number)
 
 
 def session_of(request: HTTPConnection, name: str) -> Session:

@@ -36,7 +36,7 @@ from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note, records_of
-from server.service.request.incidents import cases_of, the_round, view_of
+from server.service.request.incidents import cases_of, queued, the_round, view_of
 from server.service.request.services import services_of
 from server.service.request.sessions import LONGEST_PAGE, floor_of
 from server.service.request.viewers import EventStream, Feed, Piece
@@ -114,7 +114,8 @@ async def list_incidents(
         if len(found) > wanted.limit:
             break
     following = cursor_of(found[wanted.limit - 1][0]) if len(found) > wanted.limit else None
-    return give(Page(tuple(row for _, row in found[: wanted.limit]), following))
+    rows = (queued(floor_of(request), row, who) for _, row in found[: wanted.limit])
+    return give(Page(tuple(rows), following))
 
 
 @router.get(
@@ -232,7 +233,8 @@ async def _noted(
     case = await cases_of(request).note(event)
     await note(request, who.name, who.by, action, target=event.incident)
     services_of(request).queue.touch(event.incident)
-    return give(incident_row(*the_round(request, event.incident), case), status)
+    row = incident_row(*the_round(request, event.incident), case)
+    return give(queued(floor_of(request), row, who), status)
 
 
 class QueueFeed(Feed):
@@ -254,7 +256,12 @@ class QueueFeed(Feed):
                 self._after = number
                 if not self._who.sees(row.table):
                     continue
-                yield row.session, number, msgspec.json.encode(row), None
+                yield (
+                    row.session,
+                    number,
+                    msgspec.json.encode(queued(self._floor, row, self._who)),
+                    None,
+                )
             if not changes and not await set_within(news, idle_ns):
                 yield None
             await self.check(idle_ns)

@@ -88,6 +88,8 @@ def everything(found: House, client: httpx.Client) -> str:
             "/api/hands",
             "/api/violations",
             "/api/reviews",
+            "/api/incidents",
+            "/api/incidents/redacted.1",
             "/api/payments",
             "/api/sessions/redacted/rounds/1",
             "/api/tables/BJ-03/rounds/at/9000000",
@@ -155,6 +157,37 @@ def test_surveillance_sees_the_shoe_that_has_ended_and_not_the_one_in_use(
     assert burned == [BURNED, None]
     assert [row["result"]["dealer"]["cards"] for row in rows] == [[None, None], ["TS", HOLE]]
     assert rows[0]["result"]["dealer"]["total"] is None
+
+
+@pytest.mark.parametrize("who", ["surveillance", "pit"])
+def test_an_incident_is_named_after_its_question_unless_that_is_withheld(
+    tmp_path: Path, who: str
+) -> None:
+    def asked(*cards: Event) -> list[Event]:
+        what = f"Did the dealer draw {HOLE}?"
+        return [ShoeStarted(decks=6), RoundOpened(round=1), *cards, raised(what), RoundClosed()]
+
+    hidden = asked(CardDealt(to="dealer", card=Card(HOLE), face="down"))
+    shown = asked(CardDealt(to="dealer", card=Card(HOLE)))
+    titles = []
+    for name, events in (
+        ("hidden", hidden),
+        ("shown", shown),
+        ("over", [*hidden, ShoeStarted(decks=6)]),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        timed = [msgspec.structs.replace(one, at=n, table="T") for n, one in enumerate(events, 1)]
+        with dealing(folder, *timed) as found, found.signed_in(who) as viewer:
+            (row,) = found.get(viewer, "/api/incidents")["items"]
+            assert found.get(viewer, "/api/incidents/redacted.1")["incident"] == row
+            titles.append(row["questions"])
+    question = [f"Did the dealer draw {HOLE}?"]
+    assert titles == [[], question, question if who == "surveillance" else []]
+
+
+def raised(what: str) -> ReviewRaised:
+    return ReviewRaised(round=1, review=Review(what, (), ()))
 
 
 def test_a_hole_card_is_shown_once_it_is_turned_up(tmp_path: Path) -> None:
