@@ -21,6 +21,8 @@ from models.judgements import (
     Answer,
     AnyEvent,
     ReviewRaised,
+    RoundResult,
+    RoundSettled,
     Sense,
     Witness,
 )
@@ -117,6 +119,8 @@ def show_reviews(
         screen().print(_shown(row))
     if rows and not as_json:
         screen().print(Text(f"Decide with: {_how_to(journal, rows[0])}", style="dim"))
+        if any(one.decision == "unreadable" for row in rows for one in row["answers"]):
+            screen().print(Text("Name another card: --choose 9C instead of --answer", style="dim"))
     return len(rows)
 
 
@@ -273,6 +277,7 @@ def _is_decided(journal: Path, decided: Decided) -> bool:
 def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, Any]]:
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     raised: dict[int, int] = {}
+    last: dict[int, ReviewResolved] = {}
     for event in events:
         if isinstance(event, ReviewRaised):
             item = raised.get(event.round, 0)
@@ -287,7 +292,19 @@ def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, Any]]:
             }
         elif isinstance(event, ReviewResolved) and (event.round, event.item) in rows:
             rows[event.round, event.item]["decided"] = _describe(event)
+            last[event.round] = event
+        elif isinstance(event, RoundSettled) and event.result.round in last:
+            _answer(rows.values(), event.result, last[event.result.round])
     return list(rows.values())
+
+
+def _answer(rows: Iterable[dict[str, Any]], result: RoundResult, decision: ReviewResolved) -> None:
+    """Mark the items that a decision on another item of the round has answered too."""
+    still_open = {one.what for one in result.reviews or ()}
+    for row in rows:
+        is_own = row["round"] == result.round and row["decided"] is None
+        if is_own and row["what"] not in still_open:
+            row["decided"] = _describe(decision)
 
 
 def _describe(event: ReviewResolved) -> str:

@@ -9,7 +9,7 @@ from models.events import ReviewResolved, RoundOpened
 from models.judgements import Account, AccountHand, Review, ReviewRaised, Witness
 from server.cli.app import run
 from stream.journal import Journal
-from tests.server.doubted import play_between_accounts
+from tests.server.doubted import play_between_accounts, play_blinded
 
 Capture = pytest.CaptureFixture[str]
 
@@ -92,3 +92,22 @@ def test_an_answer_is_given_by_its_number(tmp_path: Path, capsys: Capture) -> No
         (given,) = [one for one in journal.read() if isinstance(one, ReviewResolved)]
     assert (given.decision, given.account) == ("account", 1)
     assert given.says
+
+
+def test_an_item_that_another_decision_answered_is_not_open(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "07.journal"
+    with Journal.create(path) as journal:
+        play_blinded(journal)
+        journal.append(ReviewRaised(round=1, review=Review("Did spot 1 double?", (), ())))
+    assert run(["review", "list", str(path), "--json"]) == 3
+    assert [one["decided"] for one in json.loads(capsys.readouterr().out)] == [None, None]
+    assert run(["review", "show", str(path)]) == 3
+    assert "Name another card: --choose 9C" in capsys.readouterr().out
+    void = ["--as", "void", "--reason", "The cards fell.", "--by", "ann"]
+    assert run(["review", "resolve", str(path), "-n", "1", "--item", "1", *void]) == 0
+    capsys.readouterr()
+    for command in ("list", "show"):
+        assert run(["review", command, str(path), "--json"]) == 0, command
+    assert capsys.readouterr().out.count("void The cards fell., by ann") == 2
