@@ -32,6 +32,7 @@ from settlement.reckoning.loose_ends import (
     not_acted,
     of_another_face,
     of_hands,
+    of_silent_plates,
 )
 from settlement.reckoning.missed import broken_unseen, with_a_card_more
 from settlement.reckoning.odds import (
@@ -114,6 +115,7 @@ class Closing:
         found += self._broken(record, over.seen_turned_ns, cameras)
         found += self._between(over, otherwise, cameras, by_shoe=by_shoe)
         found += of_hands(over, otherwise, shoe=story.shoe)
+        found += of_silent_plates(otherwise)
         evidence = record[-1].evidence
         if not _held_open(found) and over.cards and all(card.place is None for card in over.cards):
             # Whose each card was is told by the turns alone, and where the round ended by nothing.

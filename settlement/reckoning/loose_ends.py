@@ -64,6 +64,35 @@ def of_hands(over: Closed, otherwise: Otherwise, *, shoe: bool) -> Iterator[Aske
             yield _open(what, card.seqs, ())
 
 
+def of_silent_plates(otherwise: Otherwise) -> Iterator[Asked]:
+    """Yield whether the bet plates fell silent: the last wagers to be settled all stayed there.
+
+    No dealer leaves several of them lying that are due or lost, and a plate that is cut off
+    reports the chips on it no more.
+    """
+    record = otherwise.record
+    paid = [
+        (at, fact)
+        for at, fact in enumerate(record)
+        if isinstance(fact, PaymentMade) and fact.kind == "main"
+    ]
+    moved = max((at for at, fact in paid if fact.amount), default=-1)
+    due = {key: due for key, (_, _, due) in otherwise.stated.hands.items() if due}
+    still = {at: fact for at, fact in paid if at > moved and (fact.spot, fact.hand) in due}
+    if len(still) < 2:
+        return
+    settled: list[AnyFact] = list(record)
+    for at, fact in still.items():
+        settled[at] = replace(fact, amount=due[fact.spot, fact.hand])
+    spots = {fact.spot for fact in still.values()}
+    what = "Did the bet plates fall silent?"
+    about = [one for one in otherwise.mistakes if one[1] in spots]
+    seqs = tuple(sorted({seq for fact in still.values() for seq in fact.evidence}))
+    rival = otherwise(settled)
+    rival.tells = "the bet plates fell silent, and what was due was paid and taken"
+    yield Asked(Review(what, (), seqs), rivals=[rival], about=about)
+
+
 def _unpaid(otherwise: Otherwise, hand: Hand) -> list[Rival]:
     """Return that a hand was left alone, or paid what was due, and nobody saw it."""
     _, _, due = otherwise.stated.hands.get((hand.spot, hand.number), (0, "", None))
