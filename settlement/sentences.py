@@ -60,8 +60,8 @@ class Sentence(Enum):
     OVERPAID = "{wager} has {amount} too much"
     PAID_LATER = "{wager} was owed {amount} at the close and got it later"
     GIVEN_BACK = "{wager} had {amount} too much at the close and gave it back later"
-    HOUSE_KEPT = "the house kept {amount} where {amount} was due"
-    HOUSE_PAID = "the house paid {amount} where {amount} was due"
+    HOUSE_KEPT = "the house kept {amount} where {amount} were due"
+    HOUSE_PAID = "the house paid {amount} where {amount} were due"
     HOUSE_KEPT_INSTEAD = "the house kept {amount} where it had to pay {amount}"
     HOUSE_PAID_INSTEAD = "the house paid {amount} where it was due {amount}"
 

@@ -102,7 +102,16 @@ def faults_of(replayed: Replayed) -> list[TechnicianError]:
     """Return the device faults for the technician."""
     recording = replayed.recording
     cut = [_cut(camera.name) for camera, film in recording.cameras if film.cut]
-    return [*device_faults(replayed.events, recording.session.at), *cut]
+    silent = [_silent(port.record.port) for port in recording.ports if not port.chunks]
+    return [*device_faults(replayed.events, recording.session.at), *silent, *cut]
+
+
+def _silent(port: str) -> TechnicianError:
+    return TechnicianError(
+        "it reported nothing in this session: what it watches is missing in the rounds",
+        where=port,
+        way_out="Restore its capture. Without bet plates no wager is known, and no round opens",
+    )
 
 
 def _cut(camera: str) -> TechnicianError:

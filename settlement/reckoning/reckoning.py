@@ -303,8 +303,8 @@ class Reckoning:
 
     def _fault(self, fault: ReaderFault) -> None:
         if fault.source.startswith("plate"):
-            lost = f"Are the amounts right? A report of a bet plate was lost: {fault.detail}."
-            self._ask(lost, fault)
+            why = f": {fault.detail}" if fault.detail else ""
+            self._ask(f"Are the amounts right? A report of a bet plate was lost{why}.", fault)
         elif self._shoe is not None:
             draws, what = self._shoe.fault(fault)
             if fault.kind in ("link_lost", "uncounted"):

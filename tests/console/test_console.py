@@ -122,7 +122,7 @@ def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Screen) -> 
     officer.go("table/BJ-07")
     officer.shows("due 7.50, paid 5.00")
     officer.shows("Every wager is paid or taken for exactly what it is due.")
-    officer.shows("Spot 2 is still owed 2.50; the house paid 5.00 where 7.50 was due.")
+    officer.shows("Spot 2 is still owed 2.50; the house paid 5.00 where 7.50 were due.")
     wrong = officer.page.locator("tr.wrong")
     expect(wrong).to_contain_text("Blackjack")
     expect(wrong).to_contain_text("-2.50")

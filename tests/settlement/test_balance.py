@@ -50,22 +50,22 @@ def said(text: str, name: str = "kansas-shoe", *settings: str) -> list[tuple[str
     [
         pytest.param(
             "pay 2 -1000; pay 1 500",
-            [("spot 1 is still owed 5.00", "the house kept 5.00 where 0.00 was due")],
+            [("spot 1 is still owed 5.00", "the house kept 5.00 where 0.00 were due")],
             id="underpaid",
         ),
         pytest.param(
             "pay 2 -1000; pay 1 1500",
-            [("spot 1 has 5.00 too much", "the house paid 5.00 where 0.00 was due")],
+            [("spot 1 has 5.00 too much", "the house paid 5.00 where 0.00 were due")],
             id="overpaid",
         ),
         pytest.param(
             "pay 2 -500; pay 1 1000",
-            [("spot 2 has 5.00 too much", "the house paid 5.00 where 0.00 was due")],
+            [("spot 2 has 5.00 too much", "the house paid 5.00 where 0.00 were due")],
             id="taken-too-little",
         ),
         pytest.param(
             "pay 2 -1000; close",
-            [("spot 1 is still owed 10.00", "the house kept 10.00 where 0.00 was due")],
+            [("spot 1 is still owed 10.00", "the house kept 10.00 where 0.00 were due")],
             id="not-paid",
         ),
         pytest.param(
@@ -78,13 +78,13 @@ def said(text: str, name: str = "kansas-shoe", *settings: str) -> list[tuple[str
         ),
         pytest.param(
             "pay 3 500; pay 2 -1000; pay 1 1000",
-            [("spot 3 has 5.00 too much", "the house paid 5.00 where 0.00 was due")],
+            [("spot 3 has 5.00 too much", "the house paid 5.00 where 0.00 were due")],
             id="no-wager-there",
         ),
         pytest.param("pay 2 -1000; pay 1 500; close; pay 1 500", [], id="recovered"),
         pytest.param(
             "pay 2 -1000; pay 1 500; close; pay 1 200",
-            [("spot 1 is still owed 3.00", "the house kept 3.00 where 0.00 was due")],
+            [("spot 1 is still owed 3.00", "the house kept 3.00 where 0.00 were due")],
             id="recovered-in-part",
         ),
     ],
@@ -96,7 +96,7 @@ def test_a_wrong_payment_says_who_is_owed_what(payments: str, lines: list[tuple[
 def test_the_house_is_told_what_it_kept() -> None:
     text = "bet 1 1500; bet 2 8000; 1 TS; 2 9S; D TC; 1 9C; 2 7C; D 8C down; show D 8C; "
     (lines,) = said(text + "pay 2 -8000; pay 1 1000; close")
-    assert lines == ("spot 1 is still owed 5.00", "the house kept 70.00 where 65.00 was due")
+    assert lines == ("spot 1 is still owed 5.00", "the house kept 70.00 where 65.00 were due")
     _, found = one(text.replace("bet 2 8000", "bet 2 500") + "pay 2 -500; pay 1 0; close")
     assert found.says[0] == "the house kept 5.00 where it had to pay 10.00"
     _, found = one(text.replace("bet 2 8000", "bet 2 2000") + "pay 2 -2000; pay 1 3000; close")

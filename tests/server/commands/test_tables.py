@@ -76,7 +76,7 @@ def test_a_wrong_payment_is_followed_by_what_it_came_to(
 ) -> None:
     lines = page(UNDERPAID.format(""), tmp_path, capsys)
     at = next(n for n, line in enumerate(lines) if line.startswith("✗ wrong_payout"))
-    assert lines[at + 1] == "Spot 1 is still owed 5.00; the house paid 10.00 where 15.00 was due"
+    assert lines[at + 1] == "Spot 1 is still owed 5.00; the house paid 10.00 where 15.00 were due"
     assert "balance the house still owes 5.00" in lines
     recovered = page(UNDERPAID.format("") + "; pay 1 500", tmp_path, capsys)
     assert "balance everything due was paid" in recovered

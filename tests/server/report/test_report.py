@@ -86,7 +86,7 @@ def test_a_round_shows_what_was_paid_in_all(story: SessionStory) -> None:
     assert (line.due, line.paid, line.difference) == (1000, 900, -100)
     written = page(story)
     assert "Spot 2" not in written
-    assert "The house paid 9.00 where 10.00 was due." in written
+    assert "The house paid 9.00 where 10.00 were due." in written
     assert "The house still owes 1.00 (not counted: 1 round to decide)." in written
     assert "5♣ burned, not counted" in written
     assert "17 stand" in written

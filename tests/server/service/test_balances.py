@@ -74,7 +74,7 @@ def test_a_round_has_its_balance(own: House, officer: httpx.Client) -> None:
     differences = [(one["due"], one["paid"], one["difference"]) for one in found["lines"]]
     assert differences == [(1500, 1000, -500), (-8000, -8000, 0)]
     assert (found["due"], found["paid"], found["difference"]) == (-6500, -7000, -500)
-    assert found["says"] == ["the house kept 70.00 where 65.00 was due"]
+    assert found["says"] == ["the house kept 70.00 where 65.00 were due"]
 
 
 def test_a_later_payment_recovers_the_difference(own: House, officer: httpx.Client) -> None:
@@ -91,8 +91,8 @@ def test_a_mistake_says_what_it_came_to(own: House, officer: httpx.Client) -> No
         return [one["came_to"] for one in found]
 
     owed = "spot 1 is still owed 5.00"
-    assert came_to(1) == [[owed, "the house kept 70.00 where 65.00 was due"]]
-    assert came_to(3) == [["spot 1 has 5.00 too much", "the house kept 60.00 where 65.00 was due"]]
+    assert came_to(1) == [[owed, "the house kept 70.00 where 65.00 were due"]]
+    assert came_to(3) == [["spot 1 has 5.00 too much", "the house kept 60.00 where 65.00 were due"]]
     assert came_to(5) == [[]], "a suspected mistake has no bottom line"
     assert came_to(6) == [[]]
 
@@ -140,9 +140,9 @@ def test_exports_add_up_to_the_days_total(own: House, officer: httpx.Client) -> 
 def test_reports_agree(own: House, officer: httpx.Client) -> None:
     session = officer.get("/api/sessions/a/report.html").text
     assert "The house still owes 5.00, players have 5.00 too much" in session
-    assert "Spot 1 is still owed 5.00; the house kept 70.00 where 65.00 was due" in session
+    assert "Spot 1 is still owed 5.00; the house kept 70.00 where 65.00 were due" in session
     incident = officer.get("/api/incidents/a.1/report.html").text
-    assert "Spot 1 is still owed 5.00; the house kept 70.00 where 65.00 was due." in incident
+    assert "Spot 1 is still owed 5.00; the house kept 70.00 where 65.00 were due." in incident
     burned = officer.get("/api/incidents/a.6/report.html").text
     assert "10♣ 7♣; 2♥ burned, not counted" in burned
     assert "17 stand" in burned

@@ -122,6 +122,16 @@ def test_noise_on_the_line_is_journalled_and_costs_no_card(
     assert exit_for(found) is Exit.FINDINGS
 
 
+def test_bet_plates_that_reported_nothing_are_a_fault(recorded: Path, tmp_path: Path) -> None:
+    """Without a wager no round opens: nothing would say that cards were dealt."""
+    silent = copytree(recorded, tmp_path / "silent")
+    (silent / "plates.cap").write_text("")
+    found = play(silent)
+    (fault,) = faults_of(found)
+    assert fault.where == "plates"
+    assert exit_for(found) is Exit.FINDINGS
+
+
 def test_the_facts_that_it_writes_settle_to_the_same_rounds(
     replayed: Replayed, tmp_path: Path
 ) -> None:
