@@ -361,9 +361,9 @@ AGAIN = "1 TD{0}; 2 9D{0}; 3 8D{0}; 4 7D{0}; "
     ("held", "stake", "expected"),
     [
         pytest.param(2, 1000, [], id="two-at-twice"),
-        pytest.param(2, 999, ["multi_spot_minimum"] * 2, id="two-below-twice"),
+        pytest.param(2, 999, ["multi_spot_minimum"], id="two-below-twice"),
         pytest.param(3, 2500, [], id="three-at-five-times"),
-        pytest.param(3, 2499, ["multi_spot_minimum"] * 3, id="three-below-five-times"),
+        pytest.param(3, 2499, ["multi_spot_minimum"], id="three-below-five-times"),
         pytest.param(4, 2500, ["too_many_spots"], id="four"),
     ],
 )
