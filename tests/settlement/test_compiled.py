@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from models import events as ev
 from models.cards import DECK, Card
@@ -74,7 +76,15 @@ def _settled(folder: Path, *, compiled: bool) -> dict[str, Answer]:
 
 
 def _write(file: Path, facts: Iterable[AnyFact]) -> None:
-    file.write_bytes(b"\n".join(msgspec.json.encode(fact) for fact in facts))
+    file.write_bytes(b"\n".join(msgspec.json.encode(fact) for fact in _numbered(facts)))
+
+
+def _numbered(facts: Iterable[AnyFact]) -> Iterator[AnyFact]:
+    """Number the rounds in their order: a file whose numbers go backward is refused."""
+    numbers = count(1)
+    for fact in facts:
+        opens = isinstance(fact, ev.RoundOpened)
+        yield replace(fact, round=next(numbers)) if opens else fact
 
 
 def _agree(compiled: Answer, interpreted: Answer) -> None:
