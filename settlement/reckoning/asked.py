@@ -13,7 +13,7 @@ from models.judgements import Account, Review
 from models.money import Cents
 from settlement.questions import question
 from settlement.reckoning.accounts import Rival, accounts
-from settlement.reckoning.differing import changed
+from settlement.reckoning.differing import all_gone_unseen, changed, gone_unseen
 from settlement.reconcile.weighing import Weighing
 from settlement.sentences import Sentence
 
@@ -31,6 +31,9 @@ _NO_CLAUSE: Final = {
 _SHOWN: Final = 3
 """The most mistakes that one question names, and the most that it holds against them."""
 _MOST_EVIDENCE: Final = 40
+TOGETHER: Final = 3
+"""Cards that no camera saw, from which on a person is asked about all of them. Chosen: one or two
+were missed each by itself, more by a camera that saw nothing."""
 
 
 class Asked:
@@ -140,6 +143,21 @@ class Otherwise:
             if whose == spot and paid and due is not None and sum(paid) != due:
                 return due, sum(paid), sum(paid) - due
         return None
+
+
+def lost_together(reviews: Sequence[Review]) -> list[Review]:
+    """Make one question of those where cards went that no camera saw, from :data:`TOGETHER` on."""
+    lost = [one for one in reviews if _is_of_lost(one)]
+    if len(lost) < TOGETHER:
+        return list(reviews)
+    cards = [Card(one.candidates[0]) for one in lost]
+    seqs = sorted({seq for one in lost for seq in one.evidence})
+    joined = Review(all_gone_unseen(cards), (), tuple(seqs))
+    return [joined, *(one for one in reviews if one not in lost)]
+
+
+def _is_of_lost(one: Review) -> bool:
+    return names_cards(one) and one.what == gone_unseen(Card(one.candidates[0]))
 
 
 def by_cause(otherwise: Otherwise, found: Sequence[Asked]) -> list[Asked]:

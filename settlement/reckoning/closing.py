@@ -21,7 +21,14 @@ from models.money import Cents
 from models.places import whose
 from models.rulebook import Rulebook
 from settlement.reckoning.accounts import FAINT, Rival, offering, shown
-from settlement.reckoning.asked import MISREAD, Asked, Mistaken, Otherwise, by_cause
+from settlement.reckoning.asked import (
+    MISREAD,
+    Asked,
+    Mistaken,
+    Otherwise,
+    by_cause,
+    lost_together,
+)
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
 from settlement.reckoning.differing import card_at, difference
 from settlement.reckoning.in_play import InPlay
@@ -97,7 +104,7 @@ class Closing:
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
         otherwise = Otherwise(self._weighing, record)
-        found = [self._of_play(review, otherwise) for review in over.asks]
+        found = [self._of_play(review, otherwise) for review in lost_together(over.asks)]
         faces = list(self._of_faces(over, record, shoe=story.shoe))
         found += faces
         found += of_another_face(over, otherwise, [one.review for one in found])
@@ -179,7 +186,7 @@ class Closing:
             if what is not None:
                 names = () if card.card is None else (str(card.card),)
                 asked.append(Review(what, names, card.seqs))
-        found = [Asked(review) for review in asked]
+        found = [Asked(review) for review in lost_together(asked)]
         for other in stories:
             odds = exp(min(0.0, other.weight - story.weight))
             if not other.in_play or odds <= MISJUDGED_FROM:

@@ -25,6 +25,8 @@ from models.money import dollars
 from models.places import whose
 from settlement.reckoning.record import gist
 
+_SHOWN: Final = 4
+"""The most cards that a question names."""
 _NTH: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _RANKS: Final = {"A": "an ace", "8": "an 8", "T": "a 10", "J": "a jack", "Q": "a queen"} | {
     "K": "a king"
@@ -101,6 +103,14 @@ def gone_unseen(card: Card | None, since: str = "") -> str:
     """Ask about a card that left the shoe and that no camera saw."""
     which = "a card that was not read" if card is None else str(card)
     return f"Where did {which} go? It left the shoe{since} and was not seen on the felt."
+
+
+def all_gone_unseen(cards: Sequence[Card]) -> str:
+    """Ask about three cards or more that left the shoe and that no camera saw."""
+    *named, last = cards if len(cards) <= _SHOWN else (*cards[:_SHOWN], None)
+    rest = last or f"{len(cards) - _SHOWN} more"
+    which = f"{', '.join(map(str, named))} and {rest}"
+    return f"Where did {which} go? They left the shoe and were not seen on the felt."
 
 
 def difference(stated: Sequence[AnyFact], other: Sequence[AnyFact]) -> Difference:

@@ -20,8 +20,15 @@ from models.events import (
     WagerPlaced,
     WagerRemoved,
 )
-from models.judgements import ReviewRaised
-from settlement.reckoning.differing import Difference, came_by_rank, difference, none_came
+from models.judgements import Review, ReviewRaised
+from settlement.reckoning.asked import lost_together
+from settlement.reckoning.differing import (
+    Difference,
+    came_by_rank,
+    difference,
+    gone_unseen,
+    none_came,
+)
 from tests.settlement.felt_scene import Scene
 from tests.settlement.reconcile.test_sensors_that_lie import missed, two_spots
 
@@ -212,3 +219,23 @@ def test_a_wrong_payment_that_any_card_would_explain_is_one_question() -> None:
     accounts = asked.accounts or ()
     assert len(accounts) > 1
     assert all(account.changes for account in accounts[1:])
+
+
+@pytest.mark.parametrize(
+    ("lost", "asked"),
+    [
+        pytest.param("9C 3C", ["Where did 9C go?", "Where did 3C go?"], id="each"),
+        pytest.param("9C 3C 7H", ["Where did 9C, 3C and 7H go?"], id="together"),
+        pytest.param("9C 3C 7H TS AD 2S", ["Where did 9C, 3C, 7H, TS and 2 more go?"], id="many"),
+    ],
+)
+def test_cards_that_a_blind_camera_missed_are_one_question(lost: str, asked: list[str]) -> None:
+    other = Review("Did spot 1 act out of turn?", (), (9,))
+    gone = [
+        Review(gone_unseen(Card(card)), (card,), (number,))
+        for number, card in enumerate(lost.split())
+    ]
+    found = [one for one in lost_together([*gone, other]) if one != other]
+    assert [f"{one.what.split('?')[0]}?" for one in found] == asked
+    assert sorted(seq for one in found for seq in one.evidence) == list(range(len(gone)))
+    assert other in lost_together([*gone, other])
