@@ -24,7 +24,7 @@ import msgspec
 
 from models.decode import decode_events
 from models.errors import OperatorError
-from models.events import AnyFact
+from models.events import AnyFact, RoundOpened
 from models.house import House
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
@@ -104,12 +104,16 @@ def _possible(code: str, rules: Rulebook) -> bool:
 
 def dealt(rules: Rulebook, sessions: int) -> Iterator[AnyFact]:
     """Deal sessions one after the other, numbered as in a journal."""
-    seq = 0
+    seq = round_ = 0
     for seed in range(sessions):
         table = Table(rules, SPOTS, seed)
         for step in deal_session(table, SESSION_ROUNDS, seed, mistakes=faults(rules)):
             seq += 1
-            yield msgspec.structs.replace(step.fact, seq=seq)
+            fact = msgspec.structs.replace(step.fact, seq=seq)
+            if isinstance(fact, RoundOpened):
+                round_ += 1
+                fact = msgspec.structs.replace(fact, round=round_)
+            yield fact
 
 
 def work(todo: Work) -> Done:
