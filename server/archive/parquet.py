@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, to_builtins
 
-from models.judgements import HandResult, OddCents, RoundResult, SpotResult
+from models.judgements import HandResult, OddCents, RoundResult, SpotResult, Violation
 from server.archive.resettling import Resettled, fates
 from server.archive.settling import Settled
 from server.house.rules_in_force import name_in, overrides_text
@@ -183,13 +183,7 @@ def rows_of_change(name: str, one: Resettled) -> Rows:
                 *place,
                 *_at(one.now, v.seq),
                 change,
-                v.seq,
-                v.code,
-                v.clause,
-                v.spot,
-                v.hand,
-                v.detail,
-                v.suspected,
+                *_mistake(v),
             )
             for change, found in (("appeared", one.appeared()), ("gone", one.gone()))
             for v in found
@@ -207,13 +201,7 @@ def rows_of(name: str, settled: Settled) -> Rows:
             (
                 *place,
                 *_at(settled, v.seq),
-                v.seq,
-                v.code,
-                v.clause,
-                v.spot,
-                v.hand,
-                v.detail,
-                v.suspected,
+                *_mistake(v),
             )
             for v in result.violations
         ],
@@ -272,6 +260,10 @@ def _when(settled: Settled | None) -> Row:
     """Return the round's opening and closing, each as a timestamp and in nanoseconds."""
     opened, closed = (None, None) if settled is None else (settled.opened_at, settled.closed_at)
     return opened, opened, closed, closed
+
+
+def _mistake(one: Violation) -> Row:
+    return one.seq, one.code, one.clause, one.spot, one.hand, one.detail, one.suspected
 
 
 def _at(settled: Settled | None, seq: int) -> Row:

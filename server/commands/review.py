@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -18,7 +18,6 @@ from models.house import House
 from models.judgements import (
     Account,
     AccountHand,
-    Answer,
     AnyEvent,
     ReviewRaised,
     RoundResult,
@@ -30,7 +29,7 @@ from models.money import dollars
 from models.rulebook import Rulebook
 from server.house.wording import place, with_pips
 from server.process.terminal import print_json, screen
-from server.table.answering import answers_to
+from server.table.answering import JournalAnswers
 from server.table.resolving import decide
 from stream.clock import HostClock
 from stream.journal import Checkpoints
@@ -109,8 +108,9 @@ def show_reviews(
     rows = [
         row for row in _rows(events) if row["decided"] is None and number in (None, row["round"])
     ]
+    answers = JournalAnswers(events, rules, where=str(journal))
     for row in rows:
-        row["answers"] = _answers(events, row, rules, journal)
+        row["answers"] = answers.to(row["round"], row["item"]).answers
     if as_json:
         print_json(rows)
     elif not rows:
@@ -127,16 +127,6 @@ def show_reviews(
 def _how_to(journal: Path, row: dict[str, object]) -> str:
     named = f"{journal} -n {row['round']} --item {row['item']}"
     return f"pitwatch review resolve {named} --answer NUMBER --by YOUR-NAME"
-
-
-def _answers(
-    events: Sequence[AnyEvent | UnknownEvent],
-    row: dict[str, Any],
-    rules: Rulebook | None,
-    journal: Path,
-) -> tuple[Answer, ...]:
-    """Return the answers to an item."""
-    return answers_to(events, row["round"], row["item"], rules, where=str(journal)).answers
 
 
 def _shown(row: dict[str, Any]) -> Text:
@@ -223,8 +213,8 @@ def _answered(journal: Path, decided: Decided, rules: Rulebook | None) -> Decide
     Raises:
         OperatorError: the item has no answer of that number.
     """
-    events = tuple(read_journal(journal))
-    answers = answers_to(events, decided.round, decided.item, rules, where=str(journal)).answers
+    known = JournalAnswers(read_journal(journal), rules, where=str(journal))
+    answers = known.to(decided.round, decided.item).answers
     number = decided.answer or 0
     if not 1 <= number <= len(answers):
         raise OperatorError(

@@ -1,5 +1,6 @@
 """The answers to a review item, from the entries of its journal."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -26,51 +27,71 @@ class Answered(msgspec.Struct, frozen=True):
     """… to this one."""
 
 
-def answers_to(
-    events: Iterable[AnyEvent | UnknownEvent],
-    number: int,
-    item: int,
-    rules: Rulebook | None = None,
-    *,
-    where: str = "journal",
-) -> Answered:
-    """Return the answers to an item of a round, and when at the table it was in doubt.
+class JournalAnswers:
+    """Answers the items of a journal; the rounds before them are settled once for all items.
 
     Args:
         events: the whole journal.
-        number: the round.
-        item: the item's index in the round.
         rules: those of the session, where its journal does not state them. Where nothing does,
             no answer says what it comes to.
         where: the journal, for errors.
-
-    Raises:
-        OperatorError: there is no such item.
     """
-    known = [event for event in events if not isinstance(event, UnknownEvent)]
-    raised = [event for event in known if isinstance(event, ReviewRaised) and event.round == number]
-    if item >= len(raised):
-        raise OperatorError(
-            f"round {number} has no review item {item}",
-            where=where,
-            way_out="`pitwatch review list` names the items",
-        )
-    decisions = [event for event in known if isinstance(event, ReviewResolved)]
-    rounds = dict(by_round(known))
-    before = [fact for other, own in rounds.items() if other < number for fact in own]
-    own = rounds.get(number, [])
-    every = [event for event in known if isinstance(event, ReviewRaised)]
-    rules = rules or _rules_of(known, where)
-    earlier = decided(before, every, [one for one in decisions if one.round < number])
-    answering = Answering(
-        rules,
-        None if rules is None else _start(rules, (*earlier.facts, *own[:1])),
-        own,
-        raised,
-        [one for one in decisions if one.round == number],
-    )
-    from_ns, to_ns = _moments(known, own, raised[item])
-    return Answered(answering.answers(item), from_ns, to_ns)
+
+    def __init__(
+        self,
+        events: Iterable[AnyEvent | UnknownEvent],
+        rules: Rulebook | None = None,
+        *,
+        where: str = "journal",
+    ) -> None:
+        self._known = [event for event in events if not isinstance(event, UnknownEvent)]
+        self._where = where
+        self._rules = rules or _rules_of(self._known, where)
+        self._rounds = dict(by_round(self._known))
+        self._raised = defaultdict[int, list[ReviewRaised]](list)
+        self._decisions = defaultdict[int, list[ReviewResolved]](list)
+        for event in self._known:
+            if isinstance(event, ReviewRaised):
+                self._raised[event.round].append(event)
+            elif isinstance(event, ReviewResolved):
+                self._decisions[event.round].append(event)
+        self._starts = {} if self._rules is None else self._starts_under(self._rules)
+
+    def to(self, number: int, item: int) -> Answered:
+        """Return the answers to an item of a round, and when at the table it was in doubt.
+
+        Raises:
+            OperatorError: there is no such item.
+        """
+        raised = self._raised.get(number, [])
+        if item >= len(raised):
+            raise OperatorError(
+                f"round {number} has no review item {item}",
+                where=self._where,
+                way_out="`pitwatch review list` names the items",
+            )
+        own = self._rounds.get(number, [])
+        decisions = self._decisions.get(number, [])
+        answering = Answering(self._rules, self._starts.get(number), own, raised, decisions)
+        from_ns, to_ns = _moments(self._known, own, raised[item])
+        return Answered(answering.answers(item), from_ns, to_ns)
+
+    def _starts_under(self, rules: Rulebook) -> dict[int, EngineState | None]:
+        """Return the state that each round with items starts from, with its opening."""
+        engine, found = Engine(rules), dict[int, EngineState | None]()
+        for number in sorted({*self._rounds, *self._raised}):
+            own = self._rounds.get(number, [])
+            raised, decisions = self._raised.get(number, ()), self._decisions.get(number, ())
+            facts = decided(own, raised, decisions).facts
+            for fact in own[:1]:
+                engine.feed(fact)
+            if number in self._raised:
+                found[number] = engine.engine_state()
+                if len(found) == len(self._raised):
+                    break
+            for fact in facts[1:]:
+                engine.feed(fact)
+        return found
 
 
 def _rules_of(known: Sequence[AnyEvent], where: str) -> Rulebook | None:
@@ -78,14 +99,6 @@ def _rules_of(known: Sequence[AnyEvent], where: str) -> Rulebook | None:
         return rules_of(known, where)
     except OperatorError:
         return None
-
-
-def _start(rules: Rulebook, facts: Iterable[AnyFact]) -> EngineState | None:
-    """Return the state that the round starts from whose opening is the last of the facts."""
-    engine = Engine(rules)
-    for fact in facts:
-        engine.feed(fact)
-    return engine.engine_state()
 
 
 def _moments(

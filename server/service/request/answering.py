@@ -5,7 +5,7 @@ from typing import Final
 
 from models.judgements import AnyEvent
 from server.readmodel.session import Session
-from server.table.answering import Answered, answers_to
+from server.table.answering import Answered, JournalAnswers
 from stream.reading import UnknownEvent
 
 _BACK: Final = 150
@@ -31,4 +31,4 @@ def _answers(session: Session, number: int, item: int, after: int) -> Answered:
     if after > _HEAD:
         events = journal.read_between(0, _HEAD)
     events += journal.read_between(after if events else 0, journal.last_seq())
-    return answers_to(events, number, item, where=session.name)
+    return JournalAnswers(events, where=session.name).to(number, item)

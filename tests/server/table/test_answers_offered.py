@@ -7,7 +7,7 @@ import pytest
 from models.events import ReviewResolved
 from models.judgements import Answer, RoundResult
 from server.house.rulebooks import rules_for
-from server.table.answering import answers_to
+from server.table.answering import JournalAnswers
 from server.table.pipeline import Pipeline
 from stream.journal import Journal
 from tests.server.doubted import FALSE, TRUE, play_between_accounts, play_blinded
@@ -55,7 +55,9 @@ def test_every_answer_can_be_given_and_comes_to_what_it_said(name: str) -> None:
             assert raised.review.what[0].isupper()
             assert "?" in raised.review.what
         for number, item in asked:
-            answers = answers_to(journal.read(), number, item, pipeline._engine.rules).answers
+            answers = (
+                JournalAnswers(journal.read(), pipeline._engine.rules).to(number, item).answers
+            )
             assert answers[-1].decision == "void"
             assert len(answers) > 1
             assert len({one.says for one in answers}) == len(answers)
@@ -72,7 +74,7 @@ def test_every_answer_can_be_given_and_comes_to_what_it_said(name: str) -> None:
 def test_a_card_that_nobody_read_is_answered_by_its_faces_and_by_nobody_knowing() -> None:
     with Journal.in_memory() as journal:
         pipeline = play_blinded(journal)
-        found = answers_to(journal.read(), 1, 0, pipeline._engine.rules)
+        found = JournalAnswers(journal.read(), pipeline._engine.rules).to(1, 0)
     assert [(one.decision, one.choice) for one in found.answers] == [
         ("chosen", TRUE),
         ("chosen", FALSE),
@@ -88,7 +90,9 @@ def test_answers_between_accounts_say_how_likely_each_is() -> None:
     with Journal.in_memory() as journal:
         play_between_accounts(journal, "BJ-09")
         ((number, item, raised), *_) = items(journal)
-        found = answers_to(journal.read(), number, item, rules_for("casino-single-deck")).answers
+        found = (
+            JournalAnswers(journal.read(), rules_for("casino-single-deck")).to(number, item).answers
+        )
     accounts = [one for one in found if one.decision == "account"]
     assert len(accounts) == len(raised.accounts or ())
     assert sum(one.odds or 0 for one in accounts) == pytest.approx(1.0, abs=0.02)
