@@ -1,7 +1,8 @@
 """Session folders on disk: the description, the serial captures, the people's entries."""
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, takewhile
 from pathlib import Path
 from types import TracebackType
@@ -9,7 +10,7 @@ from typing import Final, Self, TextIO
 
 import msgspec
 
-from models.decode import decode_events, from_toml
+from models.decode import decode_event, decode_events, from_toml
 from models.errors import InputRefused, InstallerError, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
@@ -30,6 +31,16 @@ class Chunk(msgspec.Struct, frozen=True):
     offset_ns: int
     """Nanoseconds since the session's start."""
     data: bytes
+
+
+class LostLines(msgspec.Struct, frozen=True):
+    """Lines of a recorded stream that say nothing: torn, misplaced or overwritten."""
+
+    offset_ns: int
+    """Of the line before them, nanoseconds since the session's start."""
+    count: int
+    what: str
+    """File, line, and what is wrong with the first of them."""
 
 
 def read_session(folder: Path) -> Session:
@@ -124,6 +135,34 @@ def read_events(file: Path) -> Iterator[AnyEvent]:
         raise _unreadable(file, fault) from fault
 
 
+def read_event_log(file: Path) -> tuple[tuple[AnyEvent, ...], tuple[LostLines, ...]]:
+    """Read the events that a table recorded; a line that is no JSON costs that line alone.
+
+    The times of the lost lines are those of the events before them, since the epoch; 0 at first.
+
+    Raises:
+        InputRefused: at the first line that is JSON and no event.
+        TechnicianError: the file is missing.
+    """
+    events: list[AnyEvent] = []
+    lost: list[LostLines] = []
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as fault:
+        raise _unreadable(file, fault) from fault
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            at_ns = events[-1].at or 0 if events else 0
+            lost.append(LostLines(at_ns, 1, f"{file.name}:{number}: the line is torn"))
+        else:
+            events.append(decode_event(line, str(file), number))
+    return tuple(events), tuple(lost)
+
+
 def write_events(file: Path, events: Iterable[Event]) -> None:
     """Write events as JSON Lines."""
     with file.open("wb") as lines:
@@ -131,23 +170,69 @@ def write_events(file: Path, events: Iterable[Event]) -> None:
             lines.write(msgspec.json.encode(event) + b"\n")
 
 
-def read_capture(file: Path) -> Iterator[Chunk]:
-    """Yield the reads of a serial capture in their order.
+class Capture(msgspec.Struct, frozen=True):
+    """A serial capture: the reads in their order, and the lines that are none."""
+
+    chunks: tuple[Chunk, ...]
+    lost: tuple[LostLines, ...]
+
+
+def read_capture(file: Path) -> Capture:
+    """Read a serial capture. A line that is no ``<ns since start> <hex>`` costs that line alone.
+
+    A line is misplaced where its time does not fit most others: they are what must not go back.
 
     Raises:
-        InputRefused: at the first line that is not ``<ns since start> <hex>``.
+        InputRefused: not one line of it is sound.
         TechnicianError: the file is missing.
     """
     try:
         with file.open("r", encoding="ascii", errors="replace") as lines:
-            last_ns = 0
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    chunk = _chunk(line, str(file), number, last_ns)
-                    last_ns = chunk.offset_ns
-                    yield chunk
+            read = [
+                (number, _chunk(line, str(file), number))
+                for number, line in enumerate(lines, start=1)
+                if line.strip()
+            ]
     except OSError as fault:
         raise _unreadable(file, fault) from fault
+    sound = [(number, one) for number, one in read if isinstance(one, Chunk)]
+    in_order = {sound[at][0] for at in _rising([one.offset_ns for _, one in sound])}
+    chunks: list[Chunk] = []
+    lost: list[LostLines] = []
+    gone = 0
+    for number, one in read:
+        if isinstance(one, Chunk) and number in in_order:
+            chunks.append(one)
+            gone = 0
+            continue
+        last_ns = chunks[-1].offset_ns if chunks else 0
+        gone += 1
+        if gone > 1:
+            lost[-1] = LostLines(last_ns, gone, lost[-1].what)
+            continue
+        refused = _misplaced(str(file), number, last_ns, one) if isinstance(one, Chunk) else one
+        if not in_order:
+            raise refused
+        lost.append(LostLines(last_ns, 1, f"{file.name}:{number}: {refused.what}"))
+    return Capture(tuple(chunks), tuple(lost))
+
+
+def _rising(times_ns: Sequence[int]) -> list[int]:
+    """Return the places of the most times that never go back; of two that differ, the first."""
+    ends: list[int] = []
+    firsts: list[int] = []
+    after = [-1] * len(times_ns)
+    for place in reversed(range(len(times_ns))):
+        at = bisect_right(ends, -times_ns[place])
+        after[place] = firsts[at - 1] if at else -1
+        ends[at : at + 1] = [-times_ns[place]]
+        firsts[at : at + 1] = [place]
+    found: list[int] = []
+    place = firsts[-1] if firsts else -1
+    while place >= 0:
+        found.append(place)
+        place = after[place]
+    return found
 
 
 class CaptureWriter:
@@ -185,18 +270,22 @@ def write_capture(file: Path, chunks: Iterable[Chunk]) -> None:
             writer.add(chunk)
 
 
-def _chunk(line: str, source: str, number: int, last_ns: int) -> Chunk:
+def _chunk(line: str, source: str, number: int) -> Chunk | InputRefused:
     offset, _, payload = line.strip().partition(" ")
-    if not (_OFFSET.fullmatch(offset) and int(offset) >= last_ns):
-        expected = f"nanoseconds since the start, {last_ns} or later"
-        raise _refused(source, number, "ns", expected, offset)
+    if not _OFFSET.fullmatch(offset):
+        return _refused(source, number, "ns", "nanoseconds since the start", offset)
     try:
         data = bytes.fromhex(payload)
-    except ValueError as fault:
-        raise _refused(source, number, "hex", "pairs of hex digits", payload) from fault
+    except ValueError:
+        return _refused(source, number, "hex", "pairs of hex digits", payload)
     if not data:
-        raise _refused(source, number, "hex", "at least one byte", payload)
+        return _refused(source, number, "hex", "at least one byte", payload)
     return Chunk(int(offset), data)
+
+
+def _misplaced(source: str, number: int, last_ns: int, one: Chunk) -> InputRefused:
+    expected = f"a time that fits the lines around it, after {last_ns}"
+    return _refused(source, number, "ns", expected, str(one.offset_ns))
 
 
 def _refused(source: str, line: int, field: str, expected: str, found: str) -> InputRefused:

@@ -372,7 +372,7 @@ def _heard(part: Part, session: Session) -> Iterator[tuple[str, bytes]]:
     for port in session.serial:
         lines = [
             f"{chunk.offset_ns} {chunk.data.hex()}\n"
-            for chunk in read_capture(part.folder / port.file)
+            for chunk in read_capture(part.folder / port.file).chunks
             if part.from_ns <= session.at + chunk.offset_ns <= part.to_ns
         ]
         yield f"serial/{port.file}", "".join(lines).encode("ascii")

@@ -25,6 +25,7 @@ FAULT_WORDS: Final = {
     "covered": "felt covered",
     "checksum": "bad checksum",
     "gap": "cards missing",
+    "lost_line": "line of the recording lost",
 }
 OVERLOAD_WAY_OUT: Final = (
     "Let the camera send fewer or smaller pictures (a USB camera: fps and size of cameras.stream; "
@@ -50,9 +51,12 @@ def device_faults(events: Iterable[object], start_ns: int) -> Iterator[Technicia
             by_source.setdefault(event.source, []).append(event)
     for source, faults in sorted(by_source.items()):
         unread = [fault for fault in faults if fault.kind in _OVERLOAD]
-        others = [fault for fault in faults if fault.kind not in _OVERLOAD]
+        torn = [fault for fault in faults if fault.kind == "lost_line"]
+        others = [fault for fault in faults if fault.kind not in (*_OVERLOAD, "lost_line")]
         if unread:
             yield _overload(source, unread, start_ns)
+        if torn:
+            yield _torn(source, torn)
         if others:
             yield _summary(source, others, start_ns)
 
@@ -66,6 +70,15 @@ def _overload(
         f"(the first {_since(faults[0], start_ns):.1f} s after the start)",
         where=source,
         way_out=OVERLOAD_WAY_OUT,
+    )
+
+
+def _torn(source: str, faults: list[ReaderFault | CameraFault]) -> TechnicianError:
+    number = sum(fault.count for fault in faults)
+    return TechnicianError(
+        f"{counted(number, 'line')} of the recording lost (the first: {faults[0].detail})",
+        where=source,
+        way_out="Restore the file if there is a sound copy; the rest was replayed",
     )
 
 

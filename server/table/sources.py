@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from devices.driver import Driver
-from devices.registry import make_driver
+from devices.registry import driver_config, make_driver
 from models.errors import InputRefused, InstallerError, TechnicianError
 from models.events import (
     CameraFault,
@@ -24,8 +24,11 @@ from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
 from stream.recording import (
     SESSION_FILE,
+    Capture,
     Chunk,
+    LostLines,
     read_capture,
+    read_event_log,
     read_events,
     read_layout,
     read_session,
@@ -45,14 +48,29 @@ class Port:
 
     record: SerialRecord
     folder: Path
-    chunks: tuple[Chunk, ...]
+    capture: Capture
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """The reads in their order."""
+        return self.capture.chunks
 
     def driver(self) -> Driver[Any]:
         """Return a fresh driver for it."""
+        return make_driver(self.record.driver, self._settings)
+
+    def lost(self, start_ns: int) -> Iterator[ReaderFault]:
+        """Yield the lines that the capture lost, as faults of the device."""
+        config = driver_config(self.record.driver, self._settings)
+        source = getattr(config, "source", self.record.port)
+        return (_lost(one, source, start_ns) for one in self.capture.lost)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
         settings = dict(self.record.settings)
         if "register" in settings:
             settings["register"] = str(self.folder / str(settings["register"]))
-        return make_driver(self.record.driver, settings)
+        return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +100,16 @@ def open_recording(folder: Path) -> Recording:
     session = read_session(folder)
     ports = tuple(_port(folder, record) for record in session.serial)
     _check_shoe(folder, session, ports)
+    console, unsaid = _console(folder, session)
+    links = [*_links(folder, session), *unsaid]
+    links += [fault for port in ports for fault in port.lost(session.at)]
     return Recording(
         session=session,
         layout=read_layout(folder / session.layout),
         cameras=tuple((camera, _filmed(folder, camera, session.at)) for camera in session.cameras),
         ports=ports,
-        console=_console(folder, session),
-        links=_links(folder, session),
+        console=console,
+        links=tuple(sorted(links, key=lambda link: link.at or session.at)),
         truth=_truth(folder, session),
     )
 
@@ -121,7 +142,7 @@ def _filmed(folder: Path, camera: CameraRecord, start_ns: int) -> FileCamera:
 def _port(folder: Path, record: SerialRecord) -> Port:
     """Read and decode a capture once: a port without readings is not worth a replay."""
     file = folder / record.file
-    port = Port(record, folder, tuple(read_capture(file)))
+    port = Port(record, folder, read_capture(file))
     readings = _decoded(folder, port)
     if port.chunks and not any(not isinstance(one, ReaderFault) for one in readings):
         size = sum(len(chunk.data) for chunk in port.chunks)
@@ -152,13 +173,16 @@ def _check_shoe(folder: Path, session: Session, ports: Sequence[Port]) -> None:
         )
 
 
-def _console(folder: Path, session: Session) -> tuple[ConsoleEntry, ...]:
+def _console(
+    folder: Path, session: Session
+) -> tuple[tuple[ConsoleEntry, ...], tuple[ReaderFault, ...]]:
+    """Return people's entries, and a fault for each line of theirs that is torn."""
     if session.console is None:
-        return ()
+        return (), ()
     file = folder / session.console
-    return tuple(
-        _entry(event, str(file), number) for number, event in enumerate(read_events(file), start=1)
-    )
+    events, lost = read_event_log(file)
+    entries = (_entry(event, str(file), number) for number, event in enumerate(events, start=1))
+    return tuple(entries), tuple(_lost(one, "console", session.at) for one in lost)
 
 
 def _entry(event: AnyEvent, file: str, number: int) -> ConsoleEntry:
@@ -176,8 +200,14 @@ def _entry(event: AnyEvent, file: str, number: int) -> ConsoleEntry:
 def _links(folder: Path, session: Session) -> tuple[Link, ...]:
     if session.links is None:
         return ()
-    events = read_events(folder / session.links)
-    return tuple(event for event in events if isinstance(event, Link))
+    events, lost = read_event_log(folder / session.links)
+    links = tuple(event for event in events if isinstance(event, Link))
+    return (*links, *(_lost(one, "links", session.at) for one in lost))
+
+
+def _lost(one: LostLines, source: str, start_ns: int) -> ReaderFault:
+    at_ns = one.offset_ns if one.offset_ns >= start_ns else start_ns + one.offset_ns
+    return ReaderFault(source=source, at=at_ns, kind="lost_line", detail=one.what, count=one.count)
 
 
 def _truth(folder: Path, session: Session) -> tuple[RoundResult, ...] | None:

@@ -305,6 +305,8 @@ class Reckoning:
         if fault.source.startswith("plate"):
             why = f": {fault.detail}" if fault.detail else ""
             self._ask(f"Are the amounts right? A report of a bet plate was lost{why}.", fault)
+        elif fault.source in ("console", "links"):
+            self._ask(f"Did the round go as recorded? A line was lost: {fault.detail}.", fault)
         elif self._shoe is not None:
             draws, what = self._shoe.fault(fault)
             if fault.kind in ("link_lost", "uncounted"):

@@ -28,7 +28,7 @@ def test_a_session_without_video_is_read_back_whole(tmp_path: Path) -> None:
     assert session.dealing == "shoe"
     assert [port.driver for port in session.serial] == ["angel-eye", "plate"]
     assert session.cameras == ()
-    assert all(list(read_capture(folder / port.file)) for port in session.serial)
+    assert all(read_capture(folder / port.file).chunks for port in session.serial)
 
 
 def test_its_truth_ends_each_round_with_what_should_settle(tmp_path: Path) -> None:

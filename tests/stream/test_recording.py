@@ -12,9 +12,11 @@ from models.events import RoundClosed, RoundOpened
 from models.session import CameraRecord, ReferencePoint, SerialRecord, Session
 from stream.library import layout_text
 from stream.recording import (
+    Capture,
     CaptureWriter,
     Chunk,
     read_capture,
+    read_event_log,
     read_events,
     read_layout,
     read_session,
@@ -118,7 +120,7 @@ def test_a_capture_reads_back_as_written(
     file = tmp_path_factory.getbasetemp() / "shoe.cap"
     chunks = [Chunk(at_ns, data) for at_ns, data in sorted(steps)]
     write_capture(file, chunks)
-    assert list(read_capture(file)) == chunks
+    assert read_capture(file) == Capture(tuple(chunks), ())
 
 
 def test_a_capture_is_on_its_way_to_disk_while_it_is_written(tmp_path: Path) -> None:
@@ -143,23 +145,60 @@ def test_a_capture_is_on_its_way_to_disk_while_it_is_written(tmp_path: Path) -> 
         pytest.param("20 05 \ufffd", "hex", id="no-ascii"),
     ],
 )
-def test_a_bad_line_is_refused_by_file_line_and_field(
+def test_a_bad_line_costs_that_line_and_is_named_by_file_line_and_field(
     tmp_path: Path, line: str, field: str
 ) -> None:
     file = tmp_path / "shoe.cap"
-    file.write_text(f"12 05\n\n{line}\n", encoding="utf-8")
-    chunks = read_capture(file)
-    assert next(chunks) == Chunk(12, b"\x05")
-    with pytest.raises(InputRefused) as refused:
-        next(chunks)
-    assert (refused.value.source, refused.value.line) == (str(file), 3)
-    assert refused.value.field == field
-    assert len(str(refused.value)) < 400
+    file.write_text(f"12 05\n\n{line}\n30 06\n31 07\n", encoding="utf-8")
+    capture = read_capture(file)
+    assert capture.chunks == (Chunk(12, b"\x05"), Chunk(30, b"\x06"), Chunk(31, b"\x07"))
+    (lost,) = capture.lost
+    assert (lost.offset_ns, lost.count) == (12, 1)
+    assert lost.what.startswith(f"shoe.cap:3: field '{field}': expected ")
+    assert len(lost.what) < 400
+
+
+@pytest.mark.parametrize("late_ns", [95, 10**15])
+def test_a_line_whose_time_is_ahead_costs_that_line_alone(tmp_path: Path, late_ns: int) -> None:
+    file = tmp_path / "shoe.cap"
+    times_ns = [*range(10, 60, 10), late_ns, *range(60, 200, 10)]
+    file.write_text("".join(f"{at} 05\n" for at in times_ns))
+    capture = read_capture(file)
+    assert [chunk.offset_ns for chunk in capture.chunks] == [*range(10, 200, 10)]
+    (lost,) = capture.lost
+    assert lost.what.startswith("shoe.cap:6: field 'ns'")
+
+
+def test_lost_lines_that_follow_each_other_are_one_loss(tmp_path: Path) -> None:
+    file = tmp_path / "shoe.cap"
+    file.write_text("10 05\nzz\n20\nzz\n30 05\nzz\n")
+    assert [(one.offset_ns, one.count) for one in read_capture(file).lost] == [(10, 3), (30, 1)]
+
+
+def test_a_file_without_one_sound_line_is_no_capture(tmp_path: Path) -> None:
+    file = tmp_path / "shoe.cap"
+    file.write_text("this is\nno capture\n")
+    with pytest.raises(InputRefused, match=r"shoe\.cap:1"):
+        read_capture(file)
+
+
+def test_a_torn_line_of_recorded_events_costs_that_line(tmp_path: Path) -> None:
+    file = tmp_path / "links.jsonl"
+    events = [RoundOpened(round=1, at=5), RoundClosed(at=7)]
+    write_events(file, events)
+    first, second = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(first + b'{"type":"round_op\n' + second + second[:9])
+    found, lost = read_event_log(file)
+    assert list(found) == events
+    assert [(one.offset_ns, one.what) for one in lost] == [
+        (5, "links.jsonl:2: the line is torn"),
+        (7, "links.jsonl:4: the line is torn"),
+    ]
 
 
 def test_a_missing_capture_is_reported(tmp_path: Path) -> None:
     with pytest.raises(TechnicianError, match=r"no\.cap"):
-        list(read_capture(tmp_path / "no.cap"))
+        read_capture(tmp_path / "no.cap")
 
 
 def test_events_read_back_as_written(tmp_path: Path) -> None:

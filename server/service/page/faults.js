@@ -18,6 +18,7 @@ const FAULTS = {
   covered: ["felt covered", "time covered", "times covered"],
   checksum: ["bad checksum", "bad checksum"],
   gap: ["cards missing", "gap in the draws", "gaps in the draws"],
+  lost_line: ["line of the recording lost", "lost line", "lost lines"],
 };
 
 /** What to do about a fault that lasts, where its name does not say it. @type {Record<string, string>} */

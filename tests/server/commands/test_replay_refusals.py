@@ -112,14 +112,6 @@ def test_a_shoe_session_in_which_no_shoe_was_recorded(
     assert "dealt from a shoe" in refused()
 
 
-def test_a_capture_that_is_not_hex(session: Path, refused: Callable[[], str]) -> None:
-    with (session / "shoe.cap").open("a", encoding="ascii") as capture:
-        capture.write("99000000000 zz\n")
-    line = refused()
-    assert "shoe.cap:" in line
-    assert "hex" in line
-
-
 def test_a_capture_that_is_nothing_but_garbage(session: Path, refused: Callable[[], str]) -> None:
     noise = "\n".join(f"{at} deadbeef5aa5" for at in range(0, 90, 3))
     (session / "shoe.cap").write_text(noise + "\n")

@@ -26,7 +26,7 @@ def tagged(tmp_path: Path) -> tuple[Path, list[Card]]:
     (record,) = (port for port in session.serial if port.driver == "line")
     line, reader, cards = make_driver("line"), TagDevice("id12"), list[Card]()
     chunks = []
-    for chunk in read_capture(folder / record.file):
+    for chunk in read_capture(folder / record.file).chunks:
         for read in line.feed(chunk.data, chunk.offset_ns):
             if isinstance(read, ShoeCardRead) and read.card is not None and read.card not in cards:
                 cards.append(read.card)

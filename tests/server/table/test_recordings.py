@@ -70,7 +70,9 @@ def test_every_picture_and_byte_goes_to_the_folder_of_its_own_time(tmp_path: Pat
         camera = FileCamera(film, session.at, later)
         found = [(number_in(frame.image), frame.at_ns) for frame in camera.frames()]
         assert found == [(number, taken_ns(number)) for number in numbers]
-        times_ns = [start_ns + chunk.offset_ns for chunk in read_capture(folder / "shoe.cap")]
+        times_ns = [
+            start_ns + chunk.offset_ns for chunk in read_capture(folder / "shoe.cap").chunks
+        ]
         assert times_ns == [taken_ns(number) for number in numbers if number % 50 == 0]
         assert len([*folder.glob("overhead*.mp4")]) == 4, "twenty seconds in segments of six"
 

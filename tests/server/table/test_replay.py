@@ -122,6 +122,32 @@ def test_noise_on_the_line_is_journalled_and_costs_no_card(
     assert exit_for(found) is Exit.FINDINGS
 
 
+@pytest.mark.parametrize(
+    ("file", "source", "torn"),
+    [
+        ("shoe.cap", "shoe", "12345 05zz"),
+        ("shoe.cap", "shoe", "9000000000000 0531"),
+        ("plates.cap", "plate", "8123 4"),
+        ("console.jsonl", "console", '{"type":"console_ent'),
+    ],
+)
+def test_a_torn_or_misplaced_line_costs_that_line(
+    recorded: Path, tmp_path: Path, replayed: Replayed, file: str, source: str, torn: str
+) -> None:
+    harmed = copytree(recorded, tmp_path / "harmed")
+    lines = (harmed / file).read_text().splitlines()
+    (harmed / file).write_text("\n".join([*lines[:3], torn, *lines[3:]]) + "\n")
+    found = play(harmed)
+    (fault,) = faults_of(found)
+    line = min(len(lines), 3) + 1
+    assert fault.where == source
+    assert f"1 line of the recording lost (the first: {file}:{line}: " in fault.what
+    assert exit_for(found) is Exit.FINDINGS
+    told = [(one.round, one.spots) for one in replayed.rounds]
+    assert [(one.round, one.spots) for one in found.rounds] == told
+    assert not any(one.mistakes for one in found.rounds)
+
+
 def test_bet_plates_that_reported_nothing_are_a_fault(recorded: Path, tmp_path: Path) -> None:
     """Without a wager no round opens: nothing would say that cards were dealt."""
     silent = copytree(recorded, tmp_path / "silent")
