@@ -25,6 +25,7 @@ import av
 from devices.cameras.config import CameraConfig
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
+from devices.cameras.multipart import Parts, is_whole, may_open_multipart
 from devices.presence import local_path
 from devices.supervisor import SECOND_NS, Report
 from models.errors import TechnicianError
@@ -37,6 +38,9 @@ See: TypeAlias = Callable[[Frame], Coroutine[Any, Any, None]]
 
 _NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
 """Formats without time stamps: the demuxer invents them."""
+_RAW: Final = "data"
+"""The demuxer that gives a stream's bytes as they come."""
+_RAW_OPTIONS: Final = {"raw_packet_size": "65536"}
 _WAITING_FRAMES: Final = 30
 """Pictures that may wait for a slow reader; beyond that the oldest are left out. One second at 30
 frames per second: well within the time that shoe and plates wait for a camera. Not measured."""
@@ -300,19 +304,59 @@ class _Session:
             self._put(timed.value)
 
     def _receive(self) -> None:
+        if self._config.kind == "http" and self._receive_opened(_RAW, _RAW_OPTIONS, self._parted):
+            return
+        self._receive_opened(_format(self._config), _options(self._config), self._receive_from)
+
+    def _receive_opened(
+        self,
+        form: str | None,
+        options: dict[str, str],
+        receive: Callable[[av.container.InputContainer], bool],
+    ) -> bool:
+        """Open the camera and receive from it; return what ``receive`` does."""
         config = self._config
         patience_ms = config.open_ms
         timeout_s = (config.open_ms / 1000, config.stall_ms / 1000)
         try:
-            with av.open(
-                config.url, format=_format(config), options=_options(config), timeout=timeout_s
-            ) as container:
+            with av.open(config.url, format=form, options=options, timeout=timeout_s) as container:
                 patience_ms = config.stall_ms
-                self._receive_from(container)
+                return receive(container)
         except av.error.ExitError as late:  # the decoder's own time-out came before the table's
             raise _silent(config, patience_ms) from late
 
-    def _receive_from(self, container: av.container.InputContainer) -> None:
+    def _parted(self, container: av.container.InputContainer) -> bool:
+        """Receive JPEGs in parts; return ``False``, having shown none, where it is another stream.
+
+        FFmpeg itself believes a part's stated length, and gives up where that is wrong.
+        """
+        parts, decoder = Parts(), _jpeg_decoder()
+        begin: bytes | None = b""
+        for packet in container.demux():
+            if self._stopped.is_set():
+                return True
+            if begin is not None:
+                begin += bytes(packet)
+                is_parted = may_open_multipart(begin)
+                if is_parted is False:
+                    return False
+                if is_parted is None:
+                    continue
+            data, begin = bytes(packet) if begin is None else begin, None
+            for jpeg in parts.feed(data):
+                self._put(self._decoded_jpeg(decoder, jpeg))
+        return begin is None
+
+    def _decoded_jpeg(self, decoder: av.VideoCodecContext, jpeg: bytes) -> _Item:
+        if not is_whole(jpeg):
+            return _Damage("a picture is cut short")
+        try:
+            (decoded,) = decoder.decode(av.Packet(jpeg))
+        except (av.error.FFmpegError, ValueError):
+            return _Damage("a picture cannot be decoded")
+        return _Picture(decoded, None, self._clock.now_ns())
+
+    def _receive_from(self, container: av.container.InputContainer) -> bool:
         if not container.streams.video:
             raise CameraLost(self._config.url, "it holds no picture")
         stream = container.streams.video[0]
@@ -320,8 +364,9 @@ class _Session:
         own_clock = _has_clock(self._config, container.format.name)
         for item in _decoded(container, stream):
             if self._stopped.is_set():
-                return
+                break
             self._put(item if isinstance(item, _Damage) else self._arrived(item, own_clock))
+        return True
 
     def _arrived(self, decoded: av.VideoFrame, own_clock: bool) -> _Picture:
         stamp_ns = _stamp_ns(decoded) if own_clock else None
@@ -335,6 +380,12 @@ class _Session:
         if self._begun_ns is None:
             self._begun_ns = now_ns - stamp_ns
         self._clock.wait_until(min(self._begun_ns + stamp_ns, now_ns + _LONGEST_PAUSE_NS))
+
+
+def _jpeg_decoder() -> av.VideoCodecContext:
+    decoder = av.CodecContext.create("mjpeg", "r")
+    decoder.options = {"err_detect": "explode"}
+    return decoder
 
 
 def _decoded(

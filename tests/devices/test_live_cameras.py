@@ -327,6 +327,27 @@ def test_damaged_jpegs_are_reported_and_the_stream_goes_on() -> None:
     keep_the_contract(table.frames)
 
 
+@pytest.mark.parametrize("stated", [17, 900, 5_000, 999_999_999])
+def test_a_wrong_length_costs_no_picture_and_no_connection(stated: int) -> None:
+    """FFmpeg believes the length of a part, and ends where it is wrong."""
+
+    def wrong() -> Iterator[bytes]:
+        for number in range(30):
+            part = mjpeg_part(number)
+            head, _, jpeg = part.partition(b"\r\n\r\n")
+            if number % 3 == 1:
+                head = head.rpartition(b" ")[0] + f" {stated}".encode()
+            yield head + b"\r\n\r\n" + jpeg
+            time.sleep(GAP_S)
+
+    with http_camera(wrong) as camera:
+        table = watched(camera.url, seen(29))
+    keep_the_contract(table.frames)
+    assert faults(table.reported) == []
+    for number, frame in enumerate(table.frames):
+        assert cv2.absdiff(frame.image, np.asarray(picture(number), np.uint8)).mean() < 6
+
+
 def test_a_camera_that_sends_nothing_but_damage_is_lost() -> None:
     def damaged() -> Iterator[bytes]:
         yield mjpeg_part(0)
