@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from models.decode import decode_event
 from models.errors import OperatorError, PitwatchError, TechnicianError
-from models.events import ClockChecked, ConsoleEntry, Event, ReviewResolved
+from models.events import Event, ReviewResolved
+from server.table.persons import Word, check_person
 
-Word: TypeAlias = ConsoleEntry | ReviewResolved | ClockChecked
 Take: TypeAlias = Callable[[Word], Awaitable[int]]
 """Journals a person's entry and returns its ``seq``."""
 
@@ -28,6 +28,8 @@ SUFFIX: Final = ".desk"
 _KNOWN: Final = 256
 """Recent entries that are recognised when sent again."""
 _LONGEST: Final = 1 << 16
+"""Bytes of the longest line, without its end."""
+_TOO_LONG: Final = f"expected a line of at most {_LONGEST} bytes. Enter it with fewer words"
 _LONGEST_ADDRESS: Final = 100
 _PATIENCE_S: Final = 15.0
 """Seconds that a client waits for its entry to be journalled."""
@@ -131,11 +133,11 @@ class _Visits:
         assert task is not None
         self._going.add(task)
         try:
-            while line := await reader.readline():
+            while (line := await _next_line(reader)) != b"":
                 _reply(writer, await _answered(self._take, line))
                 await writer.drain()
-        except (ConnectionError, ValueError):
-            pass  # the client has gone, or sent more than a line may hold
+        except ConnectionError:
+            pass  # the client has gone
         except asyncio.CancelledError:
             _reply(writer, Answer(stopped=self.stopped))
         finally:
@@ -154,11 +156,32 @@ def _reply(writer: asyncio.StreamWriter, answer: Answer) -> None:
     writer.write(msgspec.json.encode(answer) + b"\n")
 
 
-async def _answered(take: Take, line: bytes) -> Answer:
+async def _next_line(reader: asyncio.StreamReader) -> bytes | None:
+    """Return the next line, empty at the end; ``None`` for one that was too long, once it is over.
+
+    It is read to its end: a socket that is closed with unread bytes loses the answer.
+    """
+    is_short = True
+    while True:
+        try:
+            line = await reader.readuntil()
+        except asyncio.LimitOverrunError as over:
+            is_short = False
+            await reader.readexactly(over.consumed)
+        except asyncio.IncompleteReadError as ended:
+            return ended.partial if is_short else None
+        else:
+            return line if is_short else None
+
+
+async def _answered(take: Take, line: bytes | None) -> Answer:
+    if line is None:
+        return Answer(refused=_TOO_LONG)
     try:
         word = decode_event(line.rstrip(b"\r\n"), "decision socket", 1)
         if not isinstance(word, Word):
             return Answer(refused="expected a console_entry, a review_resolved or a clock_checked")
+        check_person(word, "decision socket", 1)
         return Answer(seq=await take(word))
     except PitwatchError as refused:
         return Answer(refused=f"{refused.what}. {refused.way_out}")

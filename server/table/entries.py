@@ -10,9 +10,10 @@ from typing import IO, Final
 
 from msgspec.structs import replace
 
-from models.decode import decode_event
+from models.decode import LONGEST_LINE, decode_event
 from models.errors import InputRefused
 from models.events import ConsoleEntry
+from server.table.persons import check_person
 
 _POLL_S: Final = 0.05
 
@@ -57,9 +58,9 @@ class Entries:
     def _lines(self, source: IO[bytes]) -> Iterator[bytes]:
         held = b""
         while not self._stopped.is_set():
-            chunk = source.readline()
-            held += chunk
-            if held.endswith(b"\n"):
+            chunk = source.readline(LONGEST_LINE)
+            held = (held + chunk)[: LONGEST_LINE + 1]  # refused, and an endless one fills no memory
+            if chunk.endswith(b"\n"):
                 yield held
                 held = b""
             elif not chunk and self._stopped.wait(_POLL_S):
@@ -67,17 +68,21 @@ class Entries:
 
     def _take(self, line: bytes, number: int) -> None:
         try:
-            entry = decode_event(line, self._place, number)
+            entry = self._checked(line, number)
         except InputRefused as refused:
             self._refused(refused)
-            return
-        if not isinstance(entry, ConsoleEntry):
-            kind = str(type(entry).__struct_config__.tag)
-            self._refused(_refusal(self._place, number, "type", "a console_entry", kind))
             return
         now_ns = self._now_ns()
         at_ns = now_ns if entry.at is None else min(entry.at, now_ns)
         self._taken(replace(entry, seq=None, at=at_ns))
+
+    def _checked(self, line: bytes, number: int) -> ConsoleEntry:
+        entry = decode_event(line, self._place, number)
+        if not isinstance(entry, ConsoleEntry):
+            kind = str(type(entry).__struct_config__.tag)
+            raise _refusal(self._place, number, "type", "a console_entry", kind)
+        check_person(entry, self._place, number)
+        return entry
 
 
 def _refusal(source: str, line: int, field: str, expected: str, found: str) -> InputRefused:

@@ -30,7 +30,7 @@ from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
 from server.table.clearing import Clearing
 from server.table.config import Camera, Placed, Port, layout_of
-from server.table.decision_requests import Word, Words, open_for_requests
+from server.table.decision_requests import Words, open_for_requests
 from server.table.entries import Entries
 from server.table.eye import Eye
 from server.table.gc_pauses import rare_collections
@@ -38,6 +38,7 @@ from server.table.host_clock import check_not_before, stepped_back
 from server.table.kept_rest import RestFile, made_by
 from server.table.order import Order
 from server.table.overload import Overload
+from server.table.persons import Word
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
 from server.table.recorder import SessionRecorder, room_alarm

@@ -14,6 +14,7 @@ from models.judgements import AnyEvent, RoundSettled
 from models.rulebook import Rulebook
 from server.house.rulebooks import as_stated, cited
 from server.table.decision_requests import hand_in
+from server.table.persons import check_person
 from server.table.settlement_book import SettlementBook
 from stream.journal import Checkpoints, Journal
 from stream.reading import UnknownEvent
@@ -66,6 +67,7 @@ def decide_closed(
 
     Returns the decision's ``seq``; arguments and errors are those of :func:`decide`.
     """
+    check_person(decision, str(path), 1)
     with Journal.open(path, due) as journal:
         events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
         table = next((event.table for event in events if event.table is not None), None)

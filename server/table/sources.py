@@ -22,6 +22,7 @@ from models.events import (
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
+from server.table.persons import check_person
 from stream.recording import (
     SESSION_FILE,
     Capture,
@@ -187,6 +188,7 @@ def _console(
 
 def _entry(event: AnyEvent, file: str, number: int) -> ConsoleEntry:
     if isinstance(event, ConsoleEntry) and event.at is not None:
+        check_person(event, file, number)
         return event
     raise InputRefused(
         source=file,

@@ -223,8 +223,9 @@ class Accounts:
     ) -> Account | None:
         """Change an account and end its sessions; return ``None`` for an unknown name.
 
-        A new password also ends its tokens, unless ``keep_tokens``; so does closing the account. A
-        first password, set by somebody else, must be changed.
+        Where everything given is as it was, nothing ends. A new password also ends the tokens,
+        unless ``keep_tokens``; so does closing the account. A first password, set by somebody else,
+        must be changed.
 
         Raises:
             OperatorError: no account would be left to manage the accounts, or the password is too
@@ -233,11 +234,15 @@ class Accounts:
         account = self._account(name)
         if account is None:
             return None
+        kept = frozenset(account.tables if tables is None else tables)
         changed = msgspec.structs.replace(
             account,
             role=account.role if role is None else role,
             active=account.active if active is None else active,
+            tables=account.tables if kept == set(account.tables) else tuple(sorted(kept)),
         )
+        if password is None and changed == account:
+            return account
         self._check_keeper(changed)
         if password is not None:
             self._passwords.check(name, password)
@@ -247,8 +252,7 @@ class Accounts:
         )
         if password is not None:
             self._replace_password(name, password, is_first=is_first)
-        if tables is not None:
-            self._limit(name, tables)
+        self._limit(name, changed.tables)
         if (password is not None and not keep_tokens) or not changed.active:
             self._tokens.drop_all(name)
         self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
@@ -419,7 +423,8 @@ class Accounts:
         """Turn a second factor off and end the account's sessions; return whether there was one."""
         was_on = self._factors.is_on(name)
         self._factors.drop(name)
-        self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
+        if was_on:
+            self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
         return was_on
 
     # --- tokens ---------------------------------------------------------------------------

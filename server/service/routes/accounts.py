@@ -78,7 +78,8 @@ async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
 async def change_account(request: Request, who: Who, name: str, sent: AccountChange) -> Response:
     """Change a role or password, close or reopen an account; its sessions end.
 
-    With a new password, which must be changed at the next sign-in, its tokens end too.
+    Where everything sent is as it was, nothing ends. With a new password, which must be changed at
+    the next sign-in, its tokens end too.
     """
     check_in_person(who)
     changed = await records_of(request).accounts(
@@ -100,4 +101,5 @@ async def change_account(request: Request, who: Who, name: str, sent: AccountCha
 def _describe(sent: AccountChange) -> str:
     """Describe the change, without the password."""
     given = sent.model_dump(exclude_none=True)
-    return ", ".join("password" if key == "password" else f"{key}={given[key]}" for key in given)
+    named = ("password" if key == "password" else f"{key}={given[key]}" for key in given)
+    return ", ".join(named) or "nothing"

@@ -168,6 +168,14 @@ def test_a_console_file_of_facts(session: Path, refused: Callable[[], str]) -> N
     assert "console_entry" in line
 
 
+def test_a_console_entry_of_a_sensor(session: Path, refused: Callable[[], str]) -> None:
+    entry = '{"type":"console_entry","source":"shoe","at":5,"fact":{"type":"round_closed"}}\n'
+    (session / "console.jsonl").write_text(entry)
+    line = refused()
+    assert "console.jsonl:1" in line
+    assert "'source': expected console:NAME, the person who states it, found 'shoe'" in line
+
+
 def test_a_truth_with_a_broken_line(session: Path, refused: Callable[[], str]) -> None:
     with (session / "truth.jsonl").open("a") as truth:
         truth.write('{"type": "card_dealt", "to": 0, "card": "AS"}\n')

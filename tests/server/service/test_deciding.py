@@ -18,7 +18,8 @@ from server.cli.app import run
 from server.house.rulebooks import rules_for
 from server.process.exit_status import Exit
 from server.readmodel.redaction import WITHHELD
-from server.table.decision_requests import Word, open_for_requests, socket_of
+from server.table.decision_requests import open_for_requests, socket_of
+from server.table.persons import Word
 from server.table.resolving import decide_closed
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, verify_journal

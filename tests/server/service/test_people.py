@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,29 @@ def test_a_closed_account_ends_sessions_and_tokens(kept: Accounts) -> None:
     assert kept.by_session(begun.session, None) is None
     assert kept.by_token(secret) is None
     assert kept.sign_in("ann", PASSWORD) is None
+
+
+@pytest.mark.parametrize("same", [{}, {"role": Role.PIT, "active": True, "tables": []}], ids=str)
+def test_a_change_of_nothing_ends_no_session(kept: Accounts, same: dict[str, Any]) -> None:
+    begun = kept.sign_in("ann", PASSWORD)
+    assert begun is not None
+    before = kept.change("ann", **same)
+    assert before in kept.all()
+    assert kept.by_session(begun.session, None) is not None
+    assert not kept.drop_factor("ann"), "there was none"
+    assert kept.by_session(begun.session, None) is not None
+    kept.change("ann", tables=["BJ-08"])
+    assert kept.by_session(begun.session, None) is None
+
+
+def test_an_empty_change_over_the_network_ends_no_session(tmp_path: Path) -> None:
+    with house(tmp_path, tmp_path / "state") as found:
+        found.staff()
+        with found.signed_in("pit") as pit, found.admin() as admin:
+            assert admin.patch("/api/accounts/pit", json={}).json()["role"] == "pit"
+            assert pit.get("/api/me").status_code == 200
+            rows = found.get(admin, "/api/activity", limit=9)["items"]
+    assert "pit: nothing" in {row["target"] for row in rows if row["action"] == "account_changed"}
 
 
 def test_a_token_loses_what_its_account_loses(kept: Accounts) -> None:

@@ -4,13 +4,16 @@ import asyncio
 import socket
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from models.errors import OperatorError, TechnicianError
-from models.events import ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
-from server.table.decision_requests import Word, Words, hand_in, open_for_requests, socket_of
+from models.errors import InputRefused, OperatorError, TechnicianError
+from models.events import ClockChecked, ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
+from server.table.decision_requests import Words, hand_in, open_for_requests, socket_of
+from server.table.persons import Word
 from server.table.playing import played
+from server.table.resolving import decide_closed
 from simulation.session import simulate
 from stream.journal import Journal
 from stream.reading import UnknownEvent
@@ -58,6 +61,60 @@ def test_a_refusal_gives_the_reason_and_an_unknown_word_is_refused(journal: Path
     answers = asyncio.run(asked())
     assert b"expected a console_entry, a review_resolved or a clock_checked" in answers
     assert answers.count(b"refused") == 2
+
+
+@pytest.mark.parametrize("longer_by", [1, 1 << 17], ids=["a-little", "much"])
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_taken(
+    journal: Path, longer_by: int
+) -> None:
+    async def asked() -> tuple[bytes, bytes]:
+        async with open_for_requests(journal, _taken):
+            reader, writer = await asyncio.open_unix_connection(str(socket_of(journal)))
+            writer.write(
+                b"x" * ((1 << 16) + longer_by) + b"\n" + msgspec.json.encode(STANDS) + b"\n"
+            )
+            answers = await reader.readline(), await reader.readline()
+            writer.close()
+            return answers
+
+    refused, answered = asyncio.run(asked())
+    assert b"at most 65536 bytes" in msgspec.json.decode(refused)["refused"].encode()
+    assert msgspec.json.decode(answered) == {"seq": 3}
+
+
+def test_who_hands_in_too_long_an_entry_learns_why(journal: Path) -> None:
+    async def asked() -> None:
+        async with open_for_requests(journal, _taken):
+            with pytest.raises(OperatorError, match="at most 65536 bytes"):
+                await hand_in(journal, replace(STANDS, reason="x" * (1 << 20)))
+
+    asyncio.run(asked())
+
+
+@pytest.mark.parametrize(
+    "source", ["shoe", "camera:overhead", "plate:3", "", "console", "console: "]
+)
+@pytest.mark.parametrize(
+    "word",
+    [STANDS, ConsoleEntry(source="console:bob", fact=RoundClosed()), ClockChecked(source="x")],
+    ids=lambda word: type(word).__name__,
+)
+def test_only_a_person_states_anything_here(journal: Path, word: Word, source: str) -> None:
+    async def asked() -> None:
+        async with open_for_requests(journal, _taken):
+            with pytest.raises(OperatorError, match="expected console:NAME"):
+                await hand_in(journal, replace(word, source=source))
+
+    asyncio.run(asked())
+
+
+def test_only_a_person_decides_on_a_closed_journal(journal: Path) -> None:
+    with pytest.raises(InputRefused, match="expected console:NAME"):
+        decide_closed(journal, replace(STANDS, source="shoe"))
+
+
+async def _taken(_: Word) -> int:
+    return 3
 
 
 def test_where_no_table_is_at_work_nothing_is_handed_in(journal: Path) -> None:

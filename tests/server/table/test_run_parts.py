@@ -177,6 +177,27 @@ def test_entries_come_through_a_pipe_and_what_is_none_is_refused_by_line(tmp_pat
     assert (refused.line, refused.field, refused.found) == (2, "type", "round_closed")
 
 
+def test_an_entry_that_names_no_person_or_never_ends_is_refused(tmp_path: Path) -> None:
+    written = tmp_path / "console.jsonl"
+    fact = b'"fact":{"type":"round_opened","round":4}}\n'
+    lines = [
+        b'{"type":"console_entry","source":"shoe",' + fact,
+        b"x" * (3 << 20) + b"\n",
+        b'{"type":"console_entry","source":"console:ann",' + fact,
+    ]
+    written.write_bytes(b"".join(lines))
+    came: queue.Queue[ConsoleEntry | InputRefused] = queue.Queue()
+    entries = Entries(str(written), came.put, came.put, lambda: 777)
+    entries.start()
+    stranger, endless, entry = (came.get(timeout=5) for _ in range(3))
+    entries.stop()
+    assert isinstance(stranger, InputRefused)
+    assert (stranger.line, stranger.field, stranger.found) == (1, "source", "'shoe'")
+    assert isinstance(endless, InputRefused)
+    assert (endless.line, endless.field) == (2, "line")
+    assert isinstance(entry, ConsoleEntry)
+
+
 # --- what is kept -----------------------------------------------------------------------------
 
 KEEP = Recorder(folder="r", keep_days=10, most_gb=3.0, least_free_gb=1.0)
