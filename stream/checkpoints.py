@@ -18,7 +18,7 @@ import msgspec
 
 from models.errors import OperatorError, TechnicianError
 from stream.identity import Identity
-from stream.signing import is_signed
+from stream.signing import fingerprint, is_signed
 
 _KIND: Final = "journal_checkpoint"
 _START: Final = b'{"type":"' + _KIND.encode() + b'"'
@@ -40,6 +40,14 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, tag=_KIND):
     key: str | None = None
     """The public key that signed it; ``None`` where the table has no key."""
     signature: str | None = None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint of the key it names; ``None`` where it names none."""
+        try:
+            return None if self.key is None else fingerprint(bytes.fromhex(self.key))
+        except ValueError:
+            return None
 
     @property
     def is_signed(self) -> bool:
@@ -125,12 +133,11 @@ def _parsed(lines: Iterable[bytes], source: str) -> Iterator[Checkpoint]:
             ) from fault
 
 
-def trusted(checkpoints: Iterable[Checkpoint], keys: Collection[bytes]) -> tuple[Checkpoint, ...]:
-    """Return the checkpoints that one of the public keys signed; without keys, all of them."""
+def trusted(checkpoints: Iterable[Checkpoint], keys: Collection[str]) -> tuple[Checkpoint, ...]:
+    """Return the checkpoints that a key of one of these fingerprints signed; without, all."""
     if not keys:
         return tuple(checkpoints)
-    known = {key.hex() for key in keys}
-    return tuple(one for one in checkpoints if one.key in known and one.is_signed)
+    return tuple(one for one in checkpoints if one.fingerprint in keys and one.is_signed)
 
 
 def held_to(

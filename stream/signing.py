@@ -33,6 +33,7 @@ from stream.identity import Identity
 
 _WITHOUT_IDENTITY: Final = b"pitwatch checkpoint 1\n"
 _WITH_IDENTITY: Final = b"pitwatch checkpoint 2\n"
+_FINGERPRINT_CHARS: Final = 64
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _NO_NAMELESS_FILES: Final = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
 """The errors of file systems that cannot make a file without a name."""
@@ -45,6 +46,7 @@ class Signer:
         self._key = key
         self.public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
         """The public key, 32 bytes."""
+        self.fingerprint = fingerprint(self.public)
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -167,8 +169,32 @@ def is_digest_signed(public: bytes, signature: bytes, purpose: str, digest: byte
 
 
 def fingerprint(public: bytes) -> str:
-    """Return a public key's fingerprint: the SHA-256 of its 32 bytes, in hex."""
+    """Return a public key's fingerprint: the SHA-256 of its 32 bytes, in hex.
+
+    People see and name a key by it alone. Files hold the key itself.
+    """
     return hashlib.sha256(public).hexdigest()
+
+
+def named_key(text: str, option: str) -> str:
+    """Return the fingerprint of the key that a person names, by its public file or as typed.
+
+    A typed fingerprint may have colons and blanks. ``option`` only serves the error message.
+
+    Raises:
+        OperatorError: it is neither.
+        InstallerError: the file is no public key.
+    """
+    if Path(text).is_file():
+        return fingerprint(read_public_key(Path(text)))
+    bare = text.lower().replace(":", "").replace(" ", "")
+    if len(bare) != _FINGERPRINT_CHARS or not set(bare) <= set("0123456789abcdef"):
+        raise OperatorError(
+            f"expected {_FINGERPRINT_CHARS} hex digits or a file, found {text!r}",
+            where=option,
+            way_out="`pitwatch journal keys` prints the fingerprint",
+        )
+    return bare
 
 
 def _fits(public: bytes, signature: bytes, signed: bytes) -> bool:

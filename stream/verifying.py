@@ -20,7 +20,7 @@ from stream.checkpoints import Checkpoint, Held, held_to
 from stream.files import JournalFiles
 from stream.identity import Identity
 from stream.seal import Seal, SealBroken, read_seal
-from stream.signing import is_signed
+from stream.signing import fingerprint, is_signed
 from stream.store import (
     at_rest,
     check_kind,
@@ -88,7 +88,7 @@ class Verified:
     signed: int = 0
     """The last entry that a checkpoint signs, with all before it; 0 where none does."""
     keys: tuple[str, ...] = ()
-    """The public keys, in hex, of its checkpoints."""
+    """The fingerprints of the keys of its checkpoints."""
     identity: Identity | None = None
     """The journal's identity; ``None`` for one of an older version."""
     found: tuple[tuple[int, int], ...] = ()
@@ -118,7 +118,7 @@ def found_tail(body: bytes) -> TailFound | None:
 
 def verify_journal(
     path: Path,
-    keys: Collection[bytes] = (),
+    keys: Collection[str] = (),
     checkpoints: Collection[Checkpoint] | None = None,
     after: Place | None = None,
 ) -> Verified:
@@ -128,8 +128,8 @@ def verify_journal(
 
     Args:
         path: the journal.
-        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature must
-            fit the key that it names.
+        keys: the fingerprints of the keys that may have signed it; with none, a signature must fit
+            the key that it names.
         checkpoints: those that left the table, to compare the journal with; ``None`` skips this.
         after: check only the entries after this one, their signatures and the seal, not the pages.
 
@@ -202,7 +202,7 @@ def verified(connection: sqlite3.Connection, where: str, after: Place | None = N
         raise damaged(where, f"entries up to {last} were signed, but it ends with entry {seq}")
     if after is None:
         check_pages(connection, where)
-    keys = tuple(sorted({key.hex() for _, key, _ in signatures.values()}))
+    keys = tuple(sorted({fingerprint(key) for _, key, _ in signatures.values()}))
     identity = None if identified is None else identified[1]
     return Verified(seq, head.hex(), False, signed, keys, identity, tuple(tails), tuple(gaps))
 
@@ -284,10 +284,10 @@ def _signatures(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes, b
     return {seq: (at_ns, bytes(key), bytes(signature)) for seq, at_ns, key, signature in rows}
 
 
-def _check_keys(found: Verified, keys: Collection[bytes], where: str) -> None:
+def _check_keys(found: Verified, keys: Collection[str], where: str) -> None:
     if not keys:
         return
-    strangers = set(found.keys) - {key.hex() for key in keys}
+    strangers = set(found.keys) - set(keys)
     if strangers:
         raise damaged(where, f"it is signed by another key, {min(strangers)}")
     if not found.signed and found.entries:

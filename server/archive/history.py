@@ -109,7 +109,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     signed: int
     """The last entry that a checkpoint signs."""
     keys: tuple[str, ...]
-    """The public keys of its checkpoints."""
+    """The fingerprints of the keys of its checkpoints."""
     first_at: int
     last_at: int
     facts: int

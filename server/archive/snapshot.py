@@ -28,7 +28,7 @@ from models.errors import PitwatchError, TechnicianError
 from server.archive.clips import Clips
 from stream.journal import Place, verify_journal
 from stream.reading import read_on
-from stream.signing import Signer, is_digest_signed
+from stream.signing import Signer, fingerprint, is_digest_signed
 from vision.crops import as_png, decoded
 
 PURPOSE: Final = "snapshot 1"
@@ -70,7 +70,7 @@ class Checked:
 
     facts: Facts
     key: str
-    """The public key of its signer, in hex."""
+    """The fingerprint of its signer's key."""
 
 
 def pixels_sha256(image: NDArray[np.uint8]) -> str:
@@ -94,13 +94,13 @@ def snapshot(image: NDArray[np.uint8], facts: Facts, signer: Signer) -> bytes:
     return content + _chunk(b"tEXt", signed) + end
 
 
-def check_snapshot(content: bytes, where: str, key: bytes | None = None) -> Checked:
+def check_snapshot(content: bytes, where: str, key: str | None = None) -> Checked:
     """Check a snapshot: any changed byte shows.
 
     Args:
         content: the whole file.
         where: its name, for messages.
-        key: the public key, 32 bytes, of the expected signer; without it any key is accepted.
+        key: the fingerprint of the expected signer's key; without it any key is accepted.
 
     Raises:
         TechnicianError: it is no snapshot, has changed, or another key signed it.
@@ -113,13 +113,14 @@ def check_snapshot(content: bytes, where: str, key: bytes | None = None) -> Chec
     digest = hashlib.sha256(_PNG + b"".join(parts)).digest()
     if not is_digest_signed(public, signature, PURPOSE, digest):
         raise _not_so(where, "it was changed after it was signed")
-    if key is not None and key != public:
-        raise _not_so(where, f"it is signed by another key, {public.hex()}")
+    signed_by = fingerprint(public)
+    if key is not None and key != signed_by:
+        raise _not_so(where, f"it is signed by another key, {signed_by}")
     facts = _facts(parts, where)
     image = decoded(content)
     if image is None or pixels_sha256(image) != facts.pixels_sha256:
         raise _not_so(where, "its picture is not the one that its facts name")
-    return Checked(facts, public.hex())
+    return Checked(facts, signed_by)
 
 
 def check_journal(facts: Facts, journal: Path) -> None:

@@ -20,9 +20,10 @@ TheJournal = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal
 def verify_journal(
     file: TheJournal,
     keys: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            "--key", metavar="PUBLIC.pem", help="A key that may have signed it; repeatable."
+            "--key",
+            help="A public key that may have signed it: its fingerprint or its file; repeatable.",
         ),
     ] = None,
     *,

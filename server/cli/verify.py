@@ -18,7 +18,8 @@ snapshots = typer.Typer(help="Pictures saved from the console.")
 def verify_report(
     file: Annotated[Path, typer.Argument(help="A report from the service: HTML or PDF.")],
     key: Annotated[
-        Path | None, typer.Option(metavar="PUBLIC.pem", help="The key that must have signed it.")
+        str | None,
+        typer.Option(help="The key that must have signed it: its fingerprint or its file."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +37,8 @@ def verify_report(
 def verify_snapshot(
     file: Annotated[Path, typer.Argument(help="A snapshot from the console: PNG.")],
     key: Annotated[
-        Path | None, typer.Option(metavar="PUBLIC.pem", help="The key that must have signed it.")
+        str | None,
+        typer.Option(help="The key that must have signed it: its fingerprint or its file."),
     ] = None,
     journal: Annotated[
         Path | None, typer.Option(help="Compare it with the table's journal.")

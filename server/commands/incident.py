@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from rich.text import Text
 
@@ -21,9 +20,7 @@ from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
 from stream.clock import HostClock
 from stream.recording import read_description
-from stream.signing import Signer, fingerprint, read_public_key
-
-FINGERPRINT_CHARS: Final = 64
+from stream.signing import Signer, named_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,25 +178,12 @@ def _is_signed_by(
     """Return whether a key was named; raises ``TechnicianError`` where another one signed."""
     if named is None:
         return False
-    by_file = Path(named).is_file()
-    expected = fingerprint(read_public_key(Path(named))) if by_file else _fingerprint(named, option)
+    expected = named_key(named, option)
     if signed_by is None:
         raise _untrusted(file, f"{what} not signed, and {option} names a key")
     if signed_by != expected:
         raise _untrusted(file, f"{what} signed by another key than {option} names, {signed_by}")
     return True
-
-
-def _fingerprint(key: str, option: str) -> str:
-    """Return the fingerprint as typed by a person, with or without colons and blanks."""
-    bare = key.lower().replace(":", "").replace(" ", "")
-    if len(bare) != FINGERPRINT_CHARS or not set(bare) <= set("0123456789abcdef"):
-        raise OperatorError(
-            f"expected {FINGERPRINT_CHARS} hex digits or a file, found {key!r}",
-            where=option,
-            way_out="`pitwatch journal keys` prints the fingerprint",
-        )
-    return bare
 
 
 def _untrusted(file: Path, what: str) -> TechnicianError:

@@ -20,17 +20,17 @@ from stream.clock import HostClock
 from stream.copies import archive_journal, backup_journal, restore_journal
 from stream.identity import Identity
 from stream.journal import Verified, verify_journal
-from stream.signing import Signer, fingerprint, read_public_key
+from stream.signing import Signer, named_key
 
 
 def show_verified(
-    file: Path, keys: Iterable[Path], against: Sequence[Path], *, as_json: bool
+    file: Path, keys: Iterable[str], against: Sequence[Path], *, as_json: bool
 ) -> Exit:
     """Check a journal and print its proven and unproven parts.
 
     Args:
         file: the journal.
-        keys: the public keys that may have signed it.
+        keys: the public keys that may have signed it, each by fingerprint or file.
         against: files of checkpoints that left the table.
         as_json: print JSON.
 
@@ -38,19 +38,19 @@ def show_verified(
         TechnicianError: naming the first bad entry, or what is missing.
         InstallerError: a public key is invalid.
     """
-    public = [read_public_key(key) for key in keys]
+    named = [named_key(key, "--key") for key in keys]
     known = [one for place in against for one in read_checkpoints(place)]
-    asked = trusted(known, public) if against else None
-    found = verify_journal(file, public, asked)
-    doubts = tuple(_doubts(file, found, is_key_given=bool(public)))
+    asked = trusted(known, named) if against else None
+    found = verify_journal(file, named, asked)
+    doubts = tuple(_doubts(file, found, is_key_given=bool(named)))
     if as_json:
-        facts = _facts(file, found) | {"keys_given": [key.hex() for key in public]}
+        facts = _facts(file, found) | {"keys_given": named}
         print_json(facts | {"unproven": doubts})
     else:
-        screen().print(_story(file, found, trusted=bool(public), doubts=doubts))
+        screen().print(_story(file, found, trusted=bool(named), doubts=doubts))
     if doubts:
         return Exit.UNPROVEN
-    return Exit.FINDINGS if found.gaps or (public and found.found) else Exit.CLEAN
+    return Exit.FINDINGS if found.gaps or (named and found.found) else Exit.CLEAN
 
 
 def clock_checked(file: Path, by: str, *, as_json: bool) -> None:
@@ -137,13 +137,12 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) 
     _write_public(target, signer, force=force)
     if as_json:
         output = {"private": str(file), "public": str(target), "made": made}
-        print_json(output | {"key": signer.public.hex(), "fingerprint": fingerprint(signer.public)})
+        print_json(output | {"fingerprint": signer.fingerprint})
         return
     line = Text("made" if made else "kept", style="bold green")
     line.append(f"  {file}: keep it on the table's machine, readable by its user alone")
     line.append(f"\n      {target}: give it to auditors over a separate channel")
-    line.append(f"\nkey {signer.public.hex()}", style="dim")
-    line.append(f"\nfingerprint {fingerprint(signer.public)}", style="dim")
+    line.append(f"\nfingerprint {signer.fingerprint}", style="dim")
     screen().print(line)
 
 

@@ -9,24 +9,24 @@ from devices.cameras.footage import utc
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
 from server.report.signature import read_report
-from stream.signing import read_public_key
+from stream.signing import named_key
 
 
-def verify_report(file: Path, key: Path | None, *, as_json: bool) -> Exit:
+def verify_report(file: Path, key: str | None, *, as_json: bool) -> Exit:
     """Check a report and print what is proven: without ``key``, not its signer.
 
     Raises:
         TechnicianError: it is unsigned, has changed, or another key signed it.
         InstallerError: the key is invalid.
     """
-    found = read_report(file, None if key is None else read_public_key(key))
+    found = read_report(file, None if key is None else named_key(key, "--key"))
     proven = Exit.UNPROVEN if key is None else Exit.CLEAN
     if as_json:
         print_json(msgspec.to_builtins(found) | {"file": str(file), "key_given": key is not None})
         return proven
     line = Text("unchanged", style="bold green" if key else "bold yellow")
     line.append(f"  {file}: as it was signed at {utc(found.at)}")
-    line.append(f"\nsha256 {found.sha256}\nkey {found.key}", style="dim")
+    line.append(f"\nsha256 {found.sha256}\nsigned by {found.key}", style="dim")
     if found.certificate is not None:
         line.append("\nPDF signature fits", "green")
         line.append(f": {found.certificate.subject}")

@@ -11,11 +11,11 @@ from models.errors import TechnicianError
 from server.archive.snapshot import Checked, check_journal, check_recording, check_snapshot
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
-from stream.signing import read_public_key
+from stream.signing import named_key
 
 
 def verify_snapshot(
-    file: Path, key: Path | None, journal: Path | None, recording: Path | None, *, as_json: bool
+    file: Path, key: str | None, journal: Path | None, recording: Path | None, *, as_json: bool
 ) -> Exit:
     """Check a snapshot, and compare it with journal and recording where given; print the result.
 
@@ -33,7 +33,7 @@ def verify_snapshot(
             where=str(file),
             way_out="Check the file's name",
         ) from fault
-    found = check_snapshot(content, str(file), None if key is None else read_public_key(key))
+    found = check_snapshot(content, str(file), None if key is None else named_key(key, "--key"))
     if journal is not None:
         check_journal(found.facts, journal)
     if recording is not None:
@@ -66,7 +66,7 @@ def _described(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
         line.append("\nthe journal holds that entry, and its chain is intact")
     if proved["recording"]:
         line.append("\nthe recording shows the same picture, pixel by pixel")
-    line.append(f"\nkey {found.key}", style="dim")
+    line.append(f"\nsigned by {found.key}", style="dim")
     if not proved["key_given"]:
         line.append("\nnot proven: who signed it. Anybody can sign a changed picture", "yellow")
         line.append(" with their own key; give the service's key with --key", "yellow")

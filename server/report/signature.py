@@ -20,7 +20,7 @@ import msgspec
 
 from models.errors import TechnicianError
 from server.report.certificate import Certified, Identity
-from stream.signing import Signer, is_digest_signed
+from stream.signing import Signer, fingerprint, is_digest_signed
 
 Form: TypeAlias = Literal["html", "pdf"]
 PURPOSE: Final = "pitwatch report 1"
@@ -43,7 +43,7 @@ class Signed(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     """SHA-256 of the signed bytes, in hex."""
     key: str
-    """The public key of the signer, in hex."""
+    """The fingerprint of the signer's key."""
     certificate: Certified | None = None
     """For a PDF, the signer that PDF readers show; ``None`` in one of an earlier version."""
 
@@ -65,25 +65,25 @@ def signed_paper(content: bytes, signer: Signer, identity: Identity, at_ns: int)
     return _replaced(whole, place, text)
 
 
-def check_report(content: bytes, where: str, key: bytes | None = None) -> Signed:
+def check_report(content: bytes, where: str, key: str | None = None) -> Signed:
     """Check a report: any changed byte shows.
 
     Args:
         content: the whole file.
         where: its name, for messages.
-        key: the public key, 32 bytes, of the expected signer; without it any key is accepted.
+        key: the fingerprint of the expected signer's key; without it any key is accepted.
 
     Raises:
         TechnicianError: it is unsigned, has changed, or another key signed it.
     """
     is_sealed = content.startswith(b"%PDF") and _in_hex(PURPOSE.encode()) in content
     found = _sealed(content, where) if is_sealed else _ending(content, where)
-    if key is not None and key.hex() != found.key:
+    if key is not None and key != found.key:
         raise _not_so(where, f"it is signed by another key, {found.key}")
     return found
 
 
-def read_report(path: Path, key: bytes | None = None) -> Signed:
+def read_report(path: Path, key: str | None = None) -> Signed:
     """Check a report's file; as :func:`check_report`."""
     try:
         content = path.read_bytes()
@@ -133,7 +133,7 @@ def _checked(text: re.Match[bytes], covered: bytes, where: str) -> Signed:
         raise _not_so(where, "it was changed after it was signed")
     if not is_digest_signed(public, signature, PURPOSE, _both(at, digest)):
         raise _not_so(where, "its signature does not fit")
-    return Signed(at=at, sha256=digest.hex(), key=public.hex())
+    return Signed(at=at, sha256=digest.hex(), key=fingerprint(public))
 
 
 def _both(at_ns: int, digest: bytes) -> bytes:

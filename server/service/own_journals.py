@@ -60,7 +60,7 @@ def own_journals(
     """
     for target in targets:
         _check_own(target, signer)
-    known = trusted(known_checkpoints(targets), (signer.public,))
+    known = trusted(known_checkpoints(targets), (signer.fingerprint,))
     with Sender(targets) as sender:
         yield OwnJournals(opener, Checkpoints(signer, clock, send=sender.send), sender, known)
 
@@ -68,9 +68,9 @@ def own_journals(
 def _check_own(target: Target, signer: Signer) -> None:
     """Refuse a file of another service: its journals have the same names as this one's."""
     others = {
-        one.key
+        one.fingerprint
         for one in known_checkpoints([target])
-        if one.identity.table is None and one.key not in (None, signer.public.hex())
+        if one.identity.table is None and one.fingerprint not in (None, signer.fingerprint)
     }
     if others:
         raise OperatorError(

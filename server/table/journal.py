@@ -59,8 +59,8 @@ def access_of(placed: Placed, signer: Signer | None = None) -> Access:
     return Access() if sent is None else Access(sent.token_file, sent.ca_file, table, key)
 
 
-def _keys(signer: Signer | None) -> tuple[bytes, ...]:
-    return () if signer is None else (signer.public,)
+def _keys(signer: Signer | None) -> tuple[str, ...]:
+    return () if signer is None else (signer.fingerprint,)
 
 
 def _due(

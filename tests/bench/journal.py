@@ -64,7 +64,7 @@ def main() -> None:
             ("lines synced by hand", None),
             ("journal", lambda: _journalled(at / "plain.journal", events, None)),
             ("journal, signed every 1000", lambda: _journalled(at / "s.journal", events, signed)),
-            ("verified", lambda: verify_journal(at / "s.journal", [signer.public])),
+            ("verified", lambda: verify_journal(at / "s.journal", [signer.fingerprint])),
             ("backed up and verified twice", lambda: backup_journal(at / "s.journal", at / "b")),
         ):
             seconds = by_hand if work is None else _seconds(work)

@@ -32,7 +32,7 @@ def killed(path: Path, kills: int, seed: str = "kills") -> Verified:
     """
     chance = random.Random(seed)
     signer = Signer(Ed25519PrivateKey.generate())
-    checkpoints, keys = Checkpoints(signer, HostClock(), entries=7), [signer.public]
+    checkpoints, keys = Checkpoints(signer, HostClock(), entries=7), [signer.fingerprint]
     Journal.create(path, checkpoints).close()
     acknowledged = 0
     for number in range(kills):

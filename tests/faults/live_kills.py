@@ -47,7 +47,7 @@ from simulation.session import START_NS, Settings, console_entries, prepare
 from simulation.wire import plate_reads, shoe_reads
 from stream.journal import verify_journal
 from stream.reading import UnknownEvent, read_journal
-from stream.signing import Signer, read_public_key
+from stream.signing import Signer
 from stream.toml import to_toml
 from tests.faults.live_process import (
     ACKNOWLEDGED,
@@ -221,9 +221,9 @@ class Table:
         return self.place / "table.journal"
 
     @property
-    def key(self) -> bytes:
-        """The public key that signs it."""
-        return read_public_key(self.place / "table.pub")
+    def key(self) -> str:
+        """The fingerprint of the key that signs it."""
+        return Signer.read(self.place / "table.key").fingerprint
 
     def cut(self, at_ns: int) -> None:
         """Leave out what comes after an instant."""

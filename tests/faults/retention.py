@@ -93,7 +93,7 @@ class House:
     def verified(self, path: Path) -> Verified:
         """Verify a journal by the table's key, against what is known elsewhere."""
         known = read_checkpoints(self.elsewhere)
-        found = verify_journal(path, [self.signer.public], known)
+        found = verify_journal(path, [self.signer.fingerprint], known)
         assert found.held is not None
         assert found.sealed
         assert found.held.seq == found.entries == found.signed, f"{path}: {found}"

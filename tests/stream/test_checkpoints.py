@@ -46,9 +46,9 @@ def test_a_checkpoint_comes_after_so_many_entries_and_at_the_close(
         rounds(journal, range(1, 9))
         assert signed_seqs(path) == [3, 6]
     assert signed_seqs(path) == [3, 6, 8]
-    found = verify_journal(path, [signer.public])
+    found = verify_journal(path, [signer.fingerprint])
     assert (found.entries, found.signed, found.sealed) == (8, 8, True)
-    assert found.keys == (signer.public.hex(),)
+    assert found.keys == (signer.fingerprint,)
 
 
 def test_a_checkpoint_comes_with_the_first_entry_after_so_long(
@@ -92,7 +92,7 @@ def test_a_journal_gone_on_with_is_signed_on(tmp_path: Path, signer: Signer) -> 
     with Journal.open(path, Checkpoints(signer, clock, entries=5)) as journal:
         rounds(journal, range(4, 9))
     assert signed_seqs(path) == [3, 8]
-    assert verify_journal(path, [signer.public]).signed == 8
+    assert verify_journal(path, [signer.fingerprint]).signed == 8
 
 
 def test_an_entry_changed_with_its_whole_chain_does_not_fit_the_signature(
@@ -112,7 +112,7 @@ def test_an_entry_changed_with_its_whole_chain_does_not_fit_the_signature(
     connection.execute(_trigger("checkpoints_never_change", "UPDATE", "changes"))
     connection.close()
     with pytest.raises(TechnicianError, match="checkpoint at entry 3 does not fit its signature"):
-        verify_journal(forged, [signer.public])
+        verify_journal(forged, [signer.fingerprint])
 
 
 def _trigger(name: str, what: str, verb: str) -> str:
@@ -128,9 +128,9 @@ def test_a_journal_signed_by_a_stranger_is_refused_by_name(tmp_path: Path, signe
     with Journal.create(path, Checkpoints(stranger, SimulatedClock())) as journal:
         rounds(journal, range(1, 3))
     assert verify_journal(path).signed == 2
-    with pytest.raises(TechnicianError, match=f"another key, {stranger.public.hex()}"):
-        verify_journal(path, [signer.public])
-    assert verify_journal(path, [signer.public, stranger.public]).signed == 2
+    with pytest.raises(TechnicianError, match=f"another key, {stranger.fingerprint}"):
+        verify_journal(path, [signer.fingerprint])
+    assert verify_journal(path, [signer.fingerprint, stranger.fingerprint]).signed == 2
 
 
 def test_a_journal_that_nobody_signed_is_refused_where_a_key_is_asked_for(
@@ -141,7 +141,7 @@ def test_a_journal_that_nobody_signed_is_refused_where_a_key_is_asked_for(
         rounds(journal, range(1, 3))
     assert verify_journal(path).signed == 0
     with pytest.raises(TechnicianError, match="nothing of it is signed"):
-        verify_journal(path, [signer.public])
+        verify_journal(path, [signer.fingerprint])
 
 
 def test_entries_cut_off_behind_a_checkpoint_are_missed(tmp_path: Path, signer: Signer) -> None:
@@ -241,7 +241,7 @@ def test_a_backup_of_a_journal_being_written_holds_all_that_was_acknowledged(
         found = backup_journal(path, copy)
         rounds(journal, range(26, 31))
     assert (found.entries, found.signed, found.sealed) == (25, 20, True)
-    assert verify_journal(copy, [signer.public]) == found
+    assert verify_journal(copy, [signer.fingerprint]) == found
     assert verify_journal(path).entries == 30
     assert {file.name for file in tmp_path.iterdir()} == {"table.key", path.name, copy.name}
     with Journal.open(copy) as going_on:

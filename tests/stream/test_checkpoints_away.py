@@ -72,7 +72,7 @@ def test_each_is_sent_away_as_it_is_made(tmp_path: Path, elsewhere: Elsewhere) -
     assert [one.seq for one in known] == [0, 10, 20, 25]
     assert all(one.is_signed and one.key == SIGNER.public.hex() for one in known)
     assert {one.identity.table for one in known} == {"BJ-07"}
-    found = verify_journal(path, [SIGNER.public], known)
+    found = verify_journal(path, [SIGNER.fingerprint], known)
     assert found.held == Held(25, SECOND_NS, 4)
 
 
@@ -99,7 +99,7 @@ def test_a_table_without_a_key_sends_them_unsigned(tmp_path: Path, elsewhere: El
         (25, False),
     ]
     assert verify_journal(path, (), known).held == Held(25, SECOND_NS, 4)
-    assert trusted(known, [SIGNER.public]) == ()
+    assert trusted(known, [SIGNER.fingerprint]) == ()
 
 
 def cut(path: Path, last: int) -> None:
@@ -129,10 +129,10 @@ def test_a_tail_that_was_cut_and_sealed_anew_is_missed(
 ) -> None:
     path = written(tmp_path / "t.journal", elsewhere, 25)
     cut(path, 20)
-    alone = verify_journal(path, [SIGNER.public])
+    alone = verify_journal(path, [SIGNER.fingerprint])
     assert (alone.entries, alone.sealed, alone.signed) == (20, True, 20), "nothing in it shows it"
     with pytest.raises(TechnicianError, match="missing at its end: it had 25 at 1970-01-01T00:00"):
-        verify_journal(path, [SIGNER.public], elsewhere.known())
+        verify_journal(path, [SIGNER.fingerprint], elsewhere.known())
     with pytest.raises(TechnicianError, match="missing at its end"):
         Journal.open(path, due(elsewhere), against=elsewhere.known())
 
@@ -197,7 +197,7 @@ def test_a_restart_does_not_sign_what_it_did_not_see_written(
     assert verify_journal(path).signed == 35
     with Journal.open(path, due(elsewhere)) as journal:
         journal.append(RoundOpened(round=200))
-    found = verify_journal(path, [SIGNER.public], elsewhere.known())
+    found = verify_journal(path, [SIGNER.fingerprint], elsewhere.known())
     assert (found.entries, found.signed, found.found) == (40, 40, ((36, 38),))
     (marked,) = (one for one in read_journal(path) if one.seq == 39)
     assert b'"type":"tail_found"' in marked.body  # type: ignore[union-attr]

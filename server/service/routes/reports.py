@@ -43,7 +43,7 @@ from server.service.request.recordings import recording_of, video_of
 from server.service.request.rules import book_of
 from server.service.request.services import services_of
 from server.service.request.sessions import floor_of, session_of, shown
-from stream.signing import Signer, fingerprint
+from stream.signing import Signer
 
 KEY_FILE: Final = "report.key"
 MOST_ROWS: Final = 20_000
@@ -66,7 +66,7 @@ def report_signer(state: Path) -> Signer:
 
 def report_identity(state: Path, signer: Signer, now_ns: int) -> Identity:
     """Return the signer of this service's PDFs for PDF readers; raises as :func:`identity_in`."""
-    return identity_in(state, f"Pitwatch reports {fingerprint(signer.public)[:16]}", now_ns)
+    return identity_in(state, f"Pitwatch reports {signer.fingerprint[:16]}", now_ns)
 
 
 def _reporting(what: str) -> dict[str, Any]:

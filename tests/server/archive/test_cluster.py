@@ -102,7 +102,7 @@ def test_the_auditors_report_is_the_same_and_signed(
     assert (tmp_path / "b" / "changed_hands.jsonl").read_bytes() == hands
     page, other = ((tmp_path / name / "report.html").read_bytes() for name in "ab")
     assert other.startswith(page)
-    assert check_report(other, "report.html", key.public).key == key.public.hex()
+    assert check_report(other, "report.html", key.fingerprint).key == key.fingerprint
     assert hashlib.sha256(hands).hexdigest() in page.decode()
 
 

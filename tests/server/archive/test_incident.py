@@ -37,7 +37,7 @@ from stream.clock import SimulatedClock
 from stream.excerpt import Proof
 from stream.journal import Checkpoints, Journal
 from stream.recording import Chunk, write_capture, write_session
-from stream.signing import Signer, fingerprint
+from stream.signing import Signer
 from tests.server.filmed import START_NS, described, film, session
 
 S = 1_000_000_000
@@ -55,7 +55,7 @@ class Recorded:
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint(self.signer.public)
+        return self.signer.fingerprint
 
     def export(self, number: int = 2, margin_s: int = 0, signer: Signer | None = None) -> bytes:
         asked = round_asked(self.journal, number, margin_s * S)
@@ -216,7 +216,7 @@ def test_the_exporters_signature_stands_for_the_video_too(
 ) -> None:
     exporter = Signer.create(tmp_path / "exporter.key")
     found = checked(recorded.export(signer=exporter), Path("signed"))
-    assert found.exporter_key == fingerprint(exporter.public)
+    assert found.exporter_key == exporter.fingerprint
     assert checked(recorded.export(), Path("unsigned")).exporter_key is None
 
 

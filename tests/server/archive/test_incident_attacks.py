@@ -17,7 +17,7 @@ from server.cli.app import run
 from server.process.exit_status import Exit
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal
-from stream.signing import Signer, fingerprint
+from stream.signing import Signer
 from tests.server.archive.test_incident import (
     Recorded,
     S,
@@ -143,7 +143,7 @@ def test_recordings_that_were_changed_never_count_as_proven(
     forged.write_bytes(attack(files))
     verify = ["incident", "verify", str(forged), "--key", recorded.fingerprint]
     assert run(verify) in (Exit.UNPROVEN, Exit.REFUSED)
-    named = ["--exporter", fingerprint(exporter.public)]
+    named = ["--exporter", exporter.fingerprint]
     assert run([*verify, *named, "--allow-unsigned"]) == Exit.REFUSED
 
 
@@ -165,7 +165,7 @@ def test_what_is_proven_is_said_and_by_whose_key(
     file = tmp_path / "i.zip"
     file.write_bytes(recorded.export(signer=exporter))
     verify = ["incident", "verify", str(file), "--json"]
-    keys = ["--key", recorded.fingerprint, "--exporter", fingerprint(exporter.public)]
+    keys = ["--key", recorded.fingerprint, "--exporter", exporter.fingerprint]
     wanted: tuple[tuple[list[str], Exit, int, int], ...] = (
         ([], Exit.UNPROVEN, 0, 3),
         (keys[:2], Exit.UNPROVEN, 2, 2),
@@ -178,7 +178,7 @@ def test_what_is_proven_is_said_and_by_whose_key(
         assert run([*verify, *given]) == status
         told = msgspec.json.decode(capsys.readouterr().out)
         assert (len(told["proven"]), len(told["not_proven"])) == (proven, open_), given
-    assert run([*verify, "--key", fingerprint(exporter.public)]) == Exit.REFUSED
+    assert run([*verify, "--key", exporter.fingerprint]) == Exit.REFUSED
     assert run([*verify, "--exporter", recorded.fingerprint]) == Exit.REFUSED
 
 

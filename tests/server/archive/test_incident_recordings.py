@@ -20,7 +20,7 @@ from stream.clock import ReplayClock
 from stream.journal import Checkpoints, Journal
 from stream.recorded import Hashing, RecordingHashed, whole
 from stream.recording import CaptureWriter, Chunk
-from stream.signing import Signer, fingerprint
+from stream.signing import Signer
 from tests.server.archive.test_incident import (
     ROUND_S,
     ROUNDS,
@@ -113,7 +113,7 @@ def test_all_is_proven_with_the_keys_of_table_and_exporter(
     file = tmp_path / "i.zip"
     file.write_bytes(hashed.export(signer=exporter))
     verify = ["incident", "verify", str(file)]
-    keys = ["--key", hashed.fingerprint, "--exporter", fingerprint(exporter.public)]
+    keys = ["--key", hashed.fingerprint, "--exporter", exporter.fingerprint]
     assert run([*verify, *keys]) == Exit.CLEAN, capsys.readouterr().out
     assert "all video and bytes of that time" in capsys.readouterr().out
     assert run([*verify, *keys[:2]]) == Exit.UNPROVEN

@@ -17,6 +17,7 @@ from server.cli.app import run
 from server.process.exit_status import Exit
 from stream.clock import HostClock
 from stream.journal import Journal
+from stream.signing import named_key
 from tests.server.filmed import at, number_in, recording
 from tests.server.service.house import House, house, write
 
@@ -105,7 +106,7 @@ def test_a_cut_or_grown_file_is_refused(png: bytes, cut: Any) -> None:
 
 def test_another_key_is_told_apart(png: bytes) -> None:
     with pytest.raises(TechnicianError, match="another key"):
-        checked(png, key=bytes(32))
+        checked(png, key="0" * 64)
 
 
 def verify(png: bytes, tmp_path: Path, *more: str) -> int:
@@ -126,6 +127,7 @@ def test_it_is_held_against_key_journal_and_recording(
     assert "not proven: who signed it" in " ".join(capsys.readouterr().out.split())
     assert verify(png, tmp_path, *key, *against, *film) == Exit.CLEAN
     told = " ".join(capsys.readouterr().out.split())
+    assert verify(png, tmp_path, "--key", named_key(key[1], "--key")) == Exit.CLEAN
     assert "round 1, camera overhead, 2027-01-15 08:00:01.900 UTC, picture 4" in told
     assert "the journal holds that entry" in told
     assert "pixel by pixel" in told

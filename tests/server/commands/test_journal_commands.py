@@ -34,7 +34,7 @@ def test_keys_are_made_once_and_exported_again(tmp_path: Path, capsys: Capture) 
         assert run(["journal", "keys", str(tmp_path / "07.key"), "--json"]) == 0
         printed.append(json.loads(capsys.readouterr().out))
     assert [each["made"] for each in printed] == [True, False]
-    assert printed[0]["key"] == printed[1]["key"]
+    assert printed[0]["fingerprint"] == printed[1]["fingerprint"]
     assert printed[0]["public"] == str(tmp_path / "07.key.pub.pem")
     assert stat.S_IMODE((tmp_path / "07.key").stat().st_mode) == 0o600
     assert b"PRIVATE" not in (tmp_path / "07.key.pub.pem").read_bytes()
@@ -53,6 +53,31 @@ def test_a_journal_is_proved_by_the_tables_public_key(folder: Path, capsys: Capt
     printed = json.loads(capsys.readouterr().out)
     assert (printed["entries"], printed["signed"], printed["sealed"]) == (3, 3, True)
     assert printed["keys"] == printed["keys_given"]
+
+
+def test_a_key_has_one_form_where_it_is_shown_and_named(folder: Path, capsys: Capture) -> None:
+    raw = Signer.read(folder / "07.key").public.hex()
+    verify = ["journal", "verify", str(folder / "07.journal")]
+    assert run(["journal", "keys", str(folder / "07.key"), "--json"]) == 0
+    shown = capsys.readouterr().out
+    own = json.loads(shown)["fingerprint"]
+    for typed in (own, own.upper(), " ".join(own[at : at + 4] for at in range(0, 64, 4))):
+        assert run([*verify, "--key", typed, "--json"]) == 0
+        printed = capsys.readouterr().out
+        assert json.loads(printed)["keys"] == json.loads(printed)["keys_given"] == [own]
+        shown += printed
+    run(["journal", "keys", str(folder / "07.key")])
+    run(verify)
+    printed = capsys.readouterr().out
+    assert "".join(printed.split()).count(own) == 2, "both say it"
+    assert raw not in shown + "".join(printed.split())
+
+
+@pytest.mark.parametrize("named", ["5f3a", "no-such-file.pem"])
+def test_what_is_no_key_is_named(folder: Path, capsys: Capture, named: str) -> None:
+    assert run(["journal", "verify", str(folder / "07.journal"), "--key", named]) == 2
+    error = capsys.readouterr().err
+    assert f"--key: expected 64 hex digits or a file, found '{named}'" in error
 
 
 def test_another_tables_key_proves_nothing(folder: Path, capsys: Capture) -> None:

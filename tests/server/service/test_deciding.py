@@ -196,7 +196,7 @@ def test_a_closed_journal_is_signed_on_and_refuses_rules_that_are_not_those_of_t
         )
     assert verify_journal(path).entries == before
     decide_closed(path, decision, None, Checkpoints(key, HostClock()))
-    after = verify_journal(path, [key.public])
+    after = verify_journal(path, [key.fingerprint])
     assert after.signed == after.entries > before
 
 

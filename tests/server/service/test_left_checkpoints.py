@@ -62,7 +62,7 @@ def test_what_a_table_left_there_holds_its_journal(kept: House, tmp_path: Path) 
     assert [one.seq for one in read_checkpoints(file)] == [0, 25]
     assert b" engineer token:" in file.read_bytes()
     assert file.stat().st_mode & 0o777 == 0o600
-    held = verify_journal(path, [SIGNER.public], read_checkpoints(file)).held
+    held = verify_journal(path, [SIGNER.fingerprint], read_checkpoints(file)).held
     assert held is not None
     assert held.seq == 25
     path.unlink()

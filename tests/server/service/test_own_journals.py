@@ -42,7 +42,7 @@ def state(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", [ACTIVITY_FILE, CASES_FILE])
 def test_verify_proves_them_by_key_and_checkpoints(state: Path, name: str) -> None:
-    key, elsewhere = public_key(state), state.parent / "elsewhere"
+    key, elsewhere = str(public_key(state)), state.parent / "elsewhere"
     assert show_verified(state / name, [key], [elsewhere], as_json=True) is Exit.CLEAN
 
 
@@ -52,7 +52,7 @@ def test_a_tail_that_was_cut_is_missed(state: Path) -> None:
     cut(path, entries - 2)
     assert verify_journal(path).sealed, "the file alone does not show it"
     with pytest.raises(TechnicianError, match="entries are missing at its end"):
-        show_verified(path, [public_key(state)], [state.parent / "elsewhere"], as_json=True)
+        show_verified(path, [str(public_key(state))], [state.parent / "elsewhere"], as_json=True)
 
 
 def test_the_service_does_not_go_on_with_a_journal_that_lost_its_end(state: Path) -> None:

@@ -36,7 +36,7 @@ from server.report.document import (
 )
 from server.report.pades import NotCertified, check_certified
 from server.report.signature import check_report, signed_page, signed_paper
-from stream.signing import Signer
+from stream.signing import Signer, named_key
 from tests.server.papers import Paper
 from tests.server.service.house import House, house
 from vision.crops import encoded
@@ -122,6 +122,9 @@ def test_the_command_verifies_a_report_and_finds_a_change(
     key.write_bytes(fetched(officer, "/api/report-key"))
     assert run(["report", "verify", str(file), "--key", str(key)]) == Exit.CLEAN
     assert "unchanged" in capsys.readouterr().out
+    own = named_key(str(key), "--key")
+    assert run(["report", "verify", str(file), "--key", own]) == Exit.CLEAN
+    assert f"signed by {own}" in capsys.readouterr().out
     assert run(["report", "verify", str(file)]) == Exit.UNPROVEN
     assert "who signed it" in capsys.readouterr().out
     stranger = tmp_path / "other.pem"
@@ -174,7 +177,7 @@ def whole_of(form: str, key: Signer, identity: Identity) -> bytes:
 @pytest.mark.parametrize("form", FORMS)
 def test_any_bit_that_changes_is_found(key: Signer, identity: Identity, form: str) -> None:
     whole = whole_of(form, key, identity)
-    assert check_report(whole, "report", key.public).at == 7
+    assert check_report(whole, "report", key.fingerprint).at == 7
     mark = b"pitwatch report 1 at="
     place = whole.index(mark if form == "html" else mark.hex().upper().encode())
     draw = random.Random(4)
@@ -186,7 +189,7 @@ def test_any_bit_that_changes_is_found(key: Signer, identity: Identity, form: st
         changed = bytearray(whole)
         changed[bit // 8] ^= 1 << bit % 8
         with pytest.raises(TechnicianError):
-            check_report(bytes(changed), "report", key.public)
+            check_report(bytes(changed), "report", key.fingerprint)
 
 
 def test_a_report_cut_short_or_with_more_behind_it_is_refused(
@@ -204,7 +207,7 @@ def test_a_pdf_of_an_earlier_version_is_still_verified(key: Signer) -> None:
     content = b"%PDF-1.4\nan earlier report\n%%EOF\n"
     line = signed_page(content, key, 7)[len(content) :]
     whole = content + b"%" + line.removeprefix(b"<!-- ").removesuffix(b" -->\n") + b"\n"
-    found = check_report(whole, "report", key.public)
+    found = check_report(whole, "report", key.fingerprint)
     assert (found.at, found.certificate) == (7, None)
 
 
