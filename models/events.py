@@ -186,8 +186,9 @@ class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
 
     kind: str
     """``size_changed``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``,
-    ``obstructed`` (most of the felt is hidden), ``covered`` (an object lies where cards are
-    dealt), ``overloaded`` (the machine reads fewer pictures than come; the others are left out).
+    ``incomplete`` (a part of the picture is lost in decoding), ``obstructed`` (most of the felt is
+    hidden), ``covered`` (an object lies where cards are dealt), ``overloaded`` (the machine reads
+    fewer pictures than come; the others are left out).
     Without an end: ``unwatched`` (no picture was read for a while; reported once it is over),
     ``left_out`` and ``damaged`` (so many pictures were not read)."""
     detail: str

@@ -26,9 +26,18 @@ from vision.moved import (
     pose_of,
     proposed_pose,
 )
+from vision.wholeness import Wholeness
 
 Kind: TypeAlias = Literal[
-    "size_changed", "black", "overexposed", "frozen", "unfocused", "moved", "obstructed", "covered"
+    "size_changed",
+    "black",
+    "overexposed",
+    "incomplete",
+    "frozen",
+    "unfocused",
+    "moved",
+    "obstructed",
+    "covered",
 ]
 
 LOOK_NS: Final = 120_000_000
@@ -50,6 +59,7 @@ _RAISE_NS: Final[dict[Kind, int]] = {
     "size_changed": 0,
     "black": 0,
     "overexposed": 0,
+    "incomplete": 400_000_000,
     "frozen": 0,
     "unfocused": 400_000_000,
     "moved": 400_000_000,
@@ -117,6 +127,7 @@ class CameraHealth:
         self._px_per_mm = felt.px_per_mm(0.0, layout.depth_mm / 2)
         self._alarms: dict[Kind, _Alarm] = {kind: _Alarm(kind) for kind in _RAISE_NS}
         self._hum = _Hum()
+        self._wholeness = Wholeness()
         self._scene: _Scene | None = None
 
     @property
@@ -136,8 +147,12 @@ class CameraHealth:
         sample = np.ascontiguousarray(gray[2::4, 3::8])
         faults += self._light(sample, at_ns)
         faults += self._report("frozen", self._hum.see(sample, at_ns), at_ns)
-        lit = not any(self._alarms[kind].suspected for kind in ("black", "overexposed"))
-        return faults + (self._look(gray, at_ns) if lit else ())
+        if any(self._alarms[kind].suspected for kind in ("black", "overexposed")):
+            return faults
+        faults += self._report("incomplete", self._wholeness.see(gray), at_ns)
+        if self._alarms["incomplete"].suspected:
+            return faults
+        return faults + self._look(gray, at_ns)
 
     def covered(self, where: str | None, at_ns: int) -> tuple[Fault, ...]:
         """Process the place of a foreign object in a card zone, if there is one."""

@@ -18,6 +18,7 @@ FAULT_WORDS: Final = {
     "size_changed": "picture size changed",
     "black": "picture black",
     "overexposed": "picture overexposed",
+    "incomplete": "part of the picture lost",
     "frozen": "picture frozen",
     "unfocused": "picture unfocused",
     "moved": "camera moved",

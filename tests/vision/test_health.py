@@ -99,6 +99,58 @@ SOFT = np.asarray(cv2.GaussianBlur(plain(), (0, 0), 1.5), np.uint8)
 VERY_SOFT = np.asarray(cv2.GaussianBlur(plain(), (0, 0), 4), np.uint8)
 
 
+def half(what: int | None, part: tuple[slice, slice] = np.s_[260:, :]) -> Gray:
+    """A picture of which a part was not decoded: one level, or its last row again and again."""
+    picture = plain().copy()
+    picture[part] = picture[part][0] if what is None else what
+    return picture
+
+
+def whole_grain(picture: Gray, number: int) -> Gray:
+    """Noise where the picture was decoded: what stands for the lost part has none."""
+    lost = (picture[1:] == picture[:-1]).all(axis=1)
+    noisy = grainy(picture, number)
+    noisy[1:][lost] = picture[1:][lost]
+    return noisy
+
+
+HALVES = {
+    "grey": half(128),
+    "green": half(90),
+    "smeared": half(None),
+    "above": half(128, np.s_[:250, :]),
+}
+
+
+@pytest.mark.parametrize("lost", HALVES)
+def test_half_a_picture_is_told_where_it_lasts(lost: str) -> None:
+    phases = [(4, plain()), (6, HALVES[lost]), (8, plain())]
+    begun, ended = watch(phases, grain=whole_grain)
+    assert (begun.fault.kind, begun.fault.over) == ("incomplete", False)
+    assert (ended.fault.kind, ended.fault.over) == ("incomplete", True)
+    assert 4 <= begun.at_s <= 5
+    assert ended.at_s <= 7
+
+
+@pytest.mark.parametrize("lost", HALVES)
+def test_a_single_half_picture_is_passed_over(lost: str) -> None:
+    pose = Lens(layout(), LOOK).pose()
+    health = CameraHealth((960, 540), felt_of(pose), layout(), pose)
+    for number in range(60):
+        is_half = number % 7 == 5
+        picture = HALVES[lost] if is_half else plain()
+        assert health.see(whole_grain(picture, number), number * NS // 15) == ()
+        assert health.trusted is not is_half
+
+
+def test_half_a_picture_that_is_cut_upright_is_told() -> None:
+    pose = Lens(layout(), LOOK).pose()
+    health = CameraHealth((960, 540), felt_of(pose), layout(), pose)
+    health.see(plain(), 0)
+    health.see(half(128, np.s_[:, 500:]), NS)
+    assert not health.trusted
+
+
 @pytest.mark.parametrize(
     ("picture", "kind"),
     [

@@ -11,6 +11,7 @@ const FAULTS = {
   size_changed: ["picture size changed", "change of picture size", "changes of picture size"],
   black: ["picture black", "black picture"],
   overexposed: ["picture overexposed", "overexposed picture"],
+  incomplete: ["part of the picture lost", "incomplete picture", "incomplete pictures"],
   frozen: ["picture frozen", "frozen picture"],
   unfocused: ["picture unfocused", "unfocused picture"],
   moved: ["camera moved", "move of the camera", "moves of the camera"],
