@@ -10,7 +10,10 @@ Cents: TypeAlias = int
 
 _LARGEST_TERM: Final = 100
 _STEEPEST: Final = 10
-"""Ratio. No house pays more than ten for one, or one for ten, on what this program settles."""
+"""Ratio. No house pays more than ten for one, or one for ten, on a main wager or an insurance."""
+
+STEEPEST_SIDE_BET: Final = 10_000
+"""Ratio. The steepest published pay tables of side bets pay a few thousand for one."""
 
 
 class Odds(msgspec.Struct, frozen=True):
@@ -20,27 +23,28 @@ class Odds(msgspec.Struct, frozen=True):
     per: int
 
     @classmethod
-    def parse(cls, text: str) -> "Odds":
+    def parse(cls, text: str, steepest: int = _STEEPEST) -> "Odds":
         """Read ``"3:2"``.
 
         Raises:
-            ValueError: if ``text`` is not two integers from 1 to 100 with a colon between, or
-                the odds are steeper than 10:1 or 1:10.
+            ValueError: if ``text`` is not two integers from 1 to 100, or to ``steepest`` where that
+                is more, with a colon between, or the odds are steeper than ``steepest`` for one.
         """
+        most = max(steepest, _LARGEST_TERM)
         pays, colon, per = text.partition(":")
-        if not (colon and _is_term(pays) and _is_term(per)):
-            raise ValueError(f"odds are written like 3:2, in numbers up to 100, found {text!r}")
+        if not (colon and _is_term(pays, most) and _is_term(per, most)):
+            raise ValueError(f"odds are written like 3:2, in numbers up to {most}, found {text!r}")
         odds = cls(int(pays), int(per))
-        if odds.pays > _STEEPEST * odds.per or odds.per > _STEEPEST * odds.pays:
-            raise ValueError(f"odds lie between 1:10 and 10:1, found {text!r}")
+        if odds.pays > steepest * odds.per or odds.per > steepest * odds.pays:
+            raise ValueError(f"odds lie between 1:{steepest} and {steepest}:1, found {text!r}")
         return odds
 
     def __str__(self) -> str:
         return f"{self.pays}:{self.per}"
 
 
-def _is_term(text: str) -> bool:
-    return text.isdecimal() and len(text) <= 3 and 1 <= int(text) <= _LARGEST_TERM
+def _is_term(text: str, most: int) -> bool:
+    return text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most
 
 
 def dollars(amount: Cents) -> str:

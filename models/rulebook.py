@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from models.money import Cents, Odds
+from models.side_bet import SideBet
 
 SplitCards = Literal[1, "any"]
 Signal = Literal["hand", "verbal", "tuck"]
@@ -73,6 +74,8 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     multi_spot_min_multiple: dict[int, int]
     mid_shoe_entry: bool
     side_wagers: bool
+    side_bets: dict[str, SideBet] = {}
+    """By the name that wagers and payments state. A side wager on no declared bet is unjudged."""
     player_touch: Literal["never", "one_hand", "free"]
     signals: Signals
     settle_order: Literal["right_to_left", "any"]
@@ -98,7 +101,7 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def says(self) -> str:
         """The document's own words between quotation marks, or the reason."""
-        return f"“{self.quote}”" if self.source == "stated" else self.reason or ""
+        return f"“{self.quote}”" if self.quote else self.reason or ""
 
     @property
     def origin(self) -> str:

@@ -90,6 +90,14 @@ def counted(cards: Iterable[Card | None]) -> Counted:
     return count
 
 
+def counted_faces(faces: Iterable[int]) -> Counted:
+    """Return the count of these cards, given by their indices."""
+    count = Counted()
+    for face in faces:
+        count.add(face)
+    return count
+
+
 def points_of(face: int) -> int:
     """Return the points of a card, by its index: an ace 1, an unknown card 0."""
     return _POINTS[face]

@@ -1,11 +1,11 @@
 """A rulebook's knobs as the engine uses them: plain fields, decoded once."""
 
-from fractions import Fraction
-
 import msgspec
 
 from models.money import Odds
 from models.rulebook import Rulebook
+from settlement.prices import Price
+from settlement.side_cards import Bet
 
 
 class HouseRules:
@@ -69,6 +69,8 @@ class HouseRules:
         self._multiples = sorted(book.multi_spot_min_multiple.items())
         self.mid_shoe_entry = book.mid_shoe_entry
         self.side_wagers = book.side_wagers
+        unit, up = book.payout_unit, book.payout_rounding == "up"
+        self.side_bets = {name: Bet(name, bet, unit, up=up) for name, bet in book.side_bets.items()}
         self.settles_right_to_left = book.settle_order == "right_to_left"
 
     def least(self, spots: int) -> int:
@@ -85,29 +87,3 @@ class HouseRules:
         self.keeps_extra_card = book.policy.extra_player_card == "keep"
         self.caps_insurance = book.policy.insurance_over_half == "cap"
         self.voids_illegal_option = book.policy.illegal_option == "void"
-
-
-class Price:
-    """The winnings of a stake at posted odds, payable in the house's chips."""
-
-    def __init__(self, odds: Odds, unit: int, *, up: bool) -> None:
-        self.pays = odds.pays
-        self.per = odds.per
-        self.unit = unit
-        self.up = up
-
-    def won(self, stake: int) -> int:
-        """Return the winnings of ``stake``, rounded by the house's rule to the smallest chip."""
-        exact = stake * self.pays
-        whole = self.per * self.unit
-        units = -(-exact // whole) if self.up else exact // whole
-        return units * self.unit
-
-    def exactly(self, stake: int) -> tuple[int, int]:
-        """Return the exact winnings of ``stake``: cents, as numerator and denominator."""
-        exact = Fraction(stake * self.pays, self.per)
-        return exact.numerator, exact.denominator
-
-    def is_exact(self, stake: int, won: int) -> bool:
-        """Return whether ``won`` is to the cent the exact winnings of ``stake``."""
-        return won * self.per == stake * self.pays

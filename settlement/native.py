@@ -26,7 +26,10 @@ class Form(NamedTuple):
 
 
 ENGINE: Final = Form(
-    "engine", "settlement", ("__init__", "balance", "clauses", "ledger", "native", "rulebooks"), "3"
+    "engine",
+    "settlement",
+    ("__init__", "balance", "clauses", "ledger", "native", "pay_tables", "rulebooks"),
+    "3",
 )
 RECONCILER: Final = Form("reconciler", "settlement/reconcile", ("__init__",), "1")
 RECKONING: Final = Form("reckoning", "settlement/reckoning", ("__init__",), "1")

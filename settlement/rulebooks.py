@@ -13,13 +13,18 @@ from msgspec.structs import replace
 from models.errors import InputRefused
 from models.money import Odds
 from models.rulebook import Citation, Cited, Policy, Rulebook, Signals
+from models.side_bet import SideBet
+from settlement import pay_tables
 from settlement.clauses import PASSAGES
 
 Base: TypeAlias = Callable[[str], Cited]
 """Finds the rulebook that another ``extends``."""
 
+_SIDE_BETS: Final = "side_bets"
+"""The knob that its own tables set, and not one under ``[knobs]``."""
+
 _KEYS: Final = frozenset(
-    {"id", "title", "document", "file", "extends", "licensed", "knobs", "passages"}
+    {"id", "title", "document", "file", "extends", "licensed", "knobs", "passages", _SIDE_BETS}
 )
 _GROUPS: Final[Mapping[str, Any]] = {"signals": Signals, "policy": Policy}
 _NO_KNOBS: Final = ("id", "overrides", "rules_hash")
@@ -46,17 +51,21 @@ _ADDED_LATER: Final[Mapping[str, tuple[Any, str]]] = {
         True,
         "The sheet was written before this knob; a player may draw until he stands or breaks.",
     ),
+    _SIDE_BETS: ({}, "The sheet declares no side bet."),
 }
-"""Knobs missing from sheets of an earlier version: their value and the reason."""
+"""Knobs that a sheet need not state: their value and the reason."""
 
 
-def parse(text: str, source: str, base: Base | None = None) -> Cited:
+def parse(
+    text: str, source: str, base: Base | None = None, shelf: pay_tables.Shelf | None = None
+) -> Cited:
     """Read a rulebook; one that ``extends`` another states only what differs.
 
     Args:
         text: the TOML.
         source: the file's name, for messages.
         base: finds the rulebook named by ``extends``.
+        shelf: finds the shipped side bet that one of the rulebook's ``extends``.
 
     Raises:
         InputRefused: a field is missing, unknown, of the wrong kind, uncited, in contradiction with
@@ -73,6 +82,12 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
     for knob, entry in _leaves(_table(document, "knobs", source, empty=start is not None)):
         _refuse_unlicensed(knob, f"knobs.{knob}", licensed, source)
         plain[knob], citations[knob] = _knob(knob, entry, stating, source)
+    if _SIDE_BETS in document:
+        _refuse_unlicensed(_SIDE_BETS, _SIDE_BETS, licensed, source)
+        tables = _table(document, _SIDE_BETS, source, empty=False)
+        own = pay_tables.side_bets(tables, stating, source, shelf)
+        plain[_SIDE_BETS] = plain.get(_SIDE_BETS, {}) | own
+        citations[_SIDE_BETS] = _documents(plain[_SIDE_BETS])
     _fill_later(plain, citations)
     _complete(plain, source)
     cited = Cited(
@@ -185,6 +200,8 @@ def shown(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
     if isinstance(value, dict):
+        if any(isinstance(entry, SideBet) for entry in value.values()):
+            return msgspec.json.encode(pay_tables.plain(value), order="sorted").decode()
         return ",".join(f"{key}:{value[key]}" for key in sorted(value)) or "none"
     return str(value)
 
@@ -276,6 +293,12 @@ def _file(document: Mapping[str, Any], start: Cited | None, source: str) -> str 
     return start.file if start and "document" not in document else None
 
 
+def _documents(bets: Mapping[str, SideBet]) -> Citation:
+    """Cite the documents of the side bets, one after another."""
+    titles = dict.fromkeys(f"{bet.title}: {bet.document}" for bet in bets.values())
+    return Citation(source="stated", document="; ".join(titles), reason="Each states its document.")
+
+
 def _passages(
     document: Mapping[str, Any], start: Cited | None, stating: str, source: str
 ) -> dict[str, Citation]:
@@ -294,6 +317,9 @@ def _passages(
 def _knob(knob: str, entry: Any, stating: str, source: str) -> tuple[Any, Citation]:
     _known_knob(knob, source)
     field = f"knobs.{knob}"
+    if knob == _SIDE_BETS:
+        expected = "a table [side_bets.NAME] for each side bet"
+        raise InputRefused(source=source, field=field, expected=expected, found=_found(entry))
     if not isinstance(entry, dict) or "value" not in entry:
         raise InputRefused(
             source=source, field=field, expected="a table with a value", found=_found(entry)
@@ -329,6 +355,8 @@ def _citation(field: str, cites: Any, stating: str, source: str) -> Citation:
 def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> Any:
     """Return a knob's value; ``typed`` is its text from the command line."""
     kind = KNOBS[knob]
+    if knob == _SIDE_BETS and isinstance(plain, dict):
+        return pay_tables.side_bets(plain, "", source, None)
     try:
         if kind is Odds:
             return Odds.parse(msgspec.convert(plain, str))
@@ -352,6 +380,8 @@ def _wanted(kind: Any, *, typed: bool) -> str:
     options = schema.get("enum") or schema.get("items", {}).get("enum")
     if options:
         return "one of " + ", ".join(shown(option) for option in options)
+    if kind is KNOBS[_SIDE_BETS]:
+        return "the side bets as JSON, or none"
     if schema.get("type") == "object":
         return MAP_ON_COMMAND_LINE if typed else _MAP_IN_TOML
     limits = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
@@ -365,6 +395,8 @@ _MAP_IN_TOML: Final = "a table of spots and multiples such as { 2 = 2, 3 = 5 }"
 
 
 def _from_text(knob: str, text: str) -> Any:
+    if knob == _SIDE_BETS and text != "none":
+        return _decoded(text)
     schema = msgspec.json.schema(KNOBS[knob])
     if schema.get("type") == "array":
         return [] if text in ("", "none") else [part.strip() for part in text.split(",")]
@@ -374,6 +406,13 @@ def _from_text(knob: str, text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     return _number(text)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
 
 
 def _number(text: str) -> int | str:
@@ -467,6 +506,8 @@ def _at_odds(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
         yield "double_split_aces", "false, as double_after_split is false", "true"
     if rules.surrender_after_split and rules.surrender == "none":
         yield "surrender_after_split", "false, as surrender is none", "true"
+    if rules.side_bets and not rules.side_wagers:
+        yield "side_wagers", "true, as side bets are declared", "false"
     if rules.surrender != "none" and not rules.signals.surrender:
         yield "signals.surrender", "a signal, as surrender is offered", "none"
 

@@ -7,8 +7,9 @@ from msgspec import UNSET, UnsetType
 from models.judgements import HandOutcome, OddCents
 from models.money import Cents
 from settlement.dealer import Played, two_known
-from settlement.houserules import HouseRules, Price
+from settlement.houserules import HouseRules
 from settlement.play import blackjack, doubled_with, finished, in_deal, owed_card
+from settlement.prices import Price
 from settlement.state import Hand
 
 _EXACT: Final = UNSET

@@ -54,7 +54,7 @@ def house(name: str, settings: Sequence[str] = ()) -> House:
 
 def _cited(name: str) -> Cited:
     if name in library.rulebook_ids():
-        return rulebooks.parse(library.rulebook_text(name), name, _cited)
+        return rulebooks.parse(library.rulebook_text(name), name, _cited, library.side_bet_text)
     file = Path(name)
     if file.suffix != ".toml" or not file.is_file():
         raise OperatorError(
@@ -62,7 +62,7 @@ def _cited(name: str) -> Cited:
             where=f"rulebook {name!r}",
             way_out=f"Name a file or one of {', '.join(library.rulebook_ids())}",
         )
-    return rulebooks.parse(file.read_text("utf-8"), name, _cited)
+    return rulebooks.parse(file.read_text("utf-8"), name, _cited, library.side_bet_text)
 
 
 def _knobs(settings: Sequence[str]) -> list[str]:

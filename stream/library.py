@@ -1,4 +1,4 @@
-"""The shipped texts: rulebooks and table layouts, by their ids."""
+"""The shipped texts: rulebooks, side bets and table layouts, by their ids."""
 
 from importlib.resources import files
 from typing import Final
@@ -7,6 +7,7 @@ import models
 from models.errors import InstallerError
 
 _RULEBOOKS: Final = "rulebooks"
+_SIDE_BETS: Final = "side_bets"
 _LAYOUTS: Final = "layouts"
 
 
@@ -18,6 +19,16 @@ def rulebook_ids() -> tuple[str, ...]:
 def rulebook_text(rulebook: str) -> str:
     """Return a shipped rulebook's TOML; raises :class:`InstallerError` for an unknown id."""
     return _text(_RULEBOOKS, rulebook)
+
+
+def side_bet_ids() -> tuple[str, ...]:
+    """Return the ids of the shipped side bets, sorted."""
+    return _ids(_SIDE_BETS)
+
+
+def side_bet_text(bet: str) -> str:
+    """Return a shipped side bet's TOML; raises :class:`InstallerError` for an unknown id."""
+    return _text(_SIDE_BETS, bet)
 
 
 def layout_ids() -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def cited(name: str, beside: Path | None = None, asked_in: Path | None = None) -
         asked_in: the file that names it; ``None`` for the command line.
     """
     if name in library.rulebook_ids():
-        return rulebooks.parse(library.rulebook_text(name), name, cited)
+        return rulebooks.parse(library.rulebook_text(name), name, cited, library.side_bet_text)
     path = _file(name, beside, asked_in)
     try:
         text = path.read_text("utf-8")
@@ -45,7 +45,9 @@ def cited(name: str, beside: Path | None = None, asked_in: Path | None = None) -
             where=str(path),
             way_out="Give a readable TOML file in UTF-8",
         ) from fault
-    return rulebooks.parse(text, str(path), lambda base: cited(base, path.parent, path))
+    return rulebooks.parse(
+        text, str(path), lambda base: cited(base, path.parent, path), library.side_bet_text
+    )
 
 
 def shipped() -> tuple[Cited, ...]:
