@@ -223,7 +223,6 @@ def _whole(folder: Path, *, force: bool) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with scratch_folder(f".{folder.name}.", folder.parent) as part:
             yield part
-            part.chmod(0o755)
             _put(part, folder)
     except OSError as fault:
         raise _no_room(folder, fault) from fault

@@ -19,6 +19,8 @@ before it and, where the exporter signs, a signature over that. So every bit of 
 
 import hashlib
 import io
+import os
+import stat
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -334,6 +336,9 @@ def hold(folder: Path, why: str) -> None:
     file = hold_file(folder)
     try:
         with file.open("a", encoding="utf-8") as lines:
+            # Who shares the folder of holds adds to another user's.
+            if lines.tell() == 0 and file.parent.stat().st_mode & stat.S_IWGRP:
+                os.fchmod(lines.fileno(), 0o660)
             lines.write(why + "\n")
     except OSError as fault:
         raise TechnicianError(

@@ -30,6 +30,7 @@ from server.cli import (
     verify,
 )
 from server.process.exit_status import Exit
+from server.process.file_modes import private_files
 from server.process.signals import Ended, as_process, leave
 
 _YOUNG_OBJECTS: Final = 10_000
@@ -101,7 +102,8 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; a refusal is one line on stderr, never a traceback."""
     try:
-        app(args=list(arguments), prog_name="pitwatch")
+        with private_files():
+            app(args=list(arguments), prog_name="pitwatch")
     except Ended:
         raise
     except SystemExit as leaving:

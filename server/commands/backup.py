@@ -24,6 +24,7 @@ from server.commands.restore import FOLDERS, SUMS, check_file, disk_faults, file
 from server.commands.verified_backups import Intact, Memory, stats_of
 from server.process.atomic_file import write_whole
 from server.process.exit_status import Exit
+from server.process.file_modes import owner_only
 from server.process.terminal import print_json, screen
 from stream.copies import backup_journal
 from stream.files import sync_folder
@@ -34,7 +35,6 @@ _PARTS: Final = f".{_NAMES}.part"
 _LOCK: Final = ".backup-lock"
 _PROMETHEUS: Final = "pitwatch_backup.prom"
 _METRICS_PARTS: Final = f".{_PROMETHEUS}.*.part"
-_OWNER_ONLY: Final = 0o077
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def make(data: Path, backups: Path, keep_days: int, clocks: ClockReading) -> Non
             way_out="Name the folder that has journals/ and service/",
         )
     made = backups / datetime.fromtimestamp(now_s, UTC).strftime("%Y%m%dT%H%M%SZ")
-    with _owner_only(), disk_faults("the backup was interrupted", backups):
+    with owner_only(), disk_faults("the backup was interrupted", backups):
         backups.mkdir(parents=True, exist_ok=True)
         with _alone(backups):
             if made.exists():
@@ -208,7 +208,7 @@ def _check_file(file: Path) -> None:
 def _copy_database(source: Path, target: Path) -> None:
     try:
         with (
-            closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as reading,
+            closing(_reading(source)) as reading,
             closing(sqlite3.connect(target)) as copy,
         ):
             reading.backup(copy)
@@ -219,6 +219,24 @@ def _copy_database(source: Path, target: Path) -> None:
         raise _not_copied(source, found)
     with target.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _reading(source: Path) -> sqlite3.Connection:
+    """Open a database for reading, also one with a log in a folder that this user cannot write.
+
+    SQLite then needs the log's index, which its writer has while it runs. Without a writer the
+    file is whole.
+    """
+    address = f"{source.resolve().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master")
+    except sqlite3.OperationalError:
+        connection.close()
+        if Path(f"{source}-wal").exists():
+            raise
+        return sqlite3.connect(f"{address}&immutable=1", uri=True)
+    return connection
 
 
 def _not_copied(source: Path, why: str) -> TechnicianError:
@@ -273,12 +291,3 @@ def _alone(backups: Path) -> Iterator[None]:
         yield
     finally:
         lock.let_go()
-
-
-@contextmanager
-def _owner_only() -> Iterator[None]:
-    before = os.umask(_OWNER_ONLY)
-    try:
-        yield
-    finally:
-        os.umask(before)

@@ -34,7 +34,10 @@ def write_examples(folder: Path) -> None:
         write_whole(folder / shipped.name, shipped.read_bytes())
     picture = picture_at(SESSION / "overhead.mp4", _PICTURE_S)
     write_whole(folder / "table.jpg", encoded(picture))
-    shutil.copytree(SESSION, folder / "demo")
+    demo = folder / "demo"
+    demo.mkdir()
+    for recorded in SESSION.iterdir():
+        shutil.copyfile(recorded, demo / recorded.name)
     screen().print(Text(_written(folder)))
 
 

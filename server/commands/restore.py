@@ -159,7 +159,8 @@ def _write(files: Sequence[BackedUp], mark: Path, digest: str) -> None:
         mark.write_text(digest, "utf-8")
         for file in files:
             shutil.copyfile(file.source, file.part)
-            shutil.copystat(file.source, file.part)
+            found = file.source.stat()
+            os.utime(file.part, ns=(found.st_atime_ns, found.st_mtime_ns))
             _sync(file.part)
             check_file(file.part, file, "check the disk")
     except BaseException:  # Ctrl-C too leaves no part of a file

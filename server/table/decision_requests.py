@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from models.decode import decode_event
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from models.events import Event, ReviewResolved
+from server.process.file_modes import group_reads
 from server.table.persons import Word, check_person
 
 Take: TypeAlias = Callable[[Word], Awaitable[int]]
@@ -100,7 +101,7 @@ async def open_for_requests(journal: Path, take: Take) -> AsyncIterator[None]:
         try:
             place.unlink(missing_ok=True)
             server = await asyncio.start_unix_server(visits.answer, address, limit=_LONGEST)
-            place.chmod(0o660)
+            place.chmod(0o660 if group_reads() else 0o600)
         except OSError as fault:
             raise TechnicianError(
                 f"the table's decision socket cannot be opened ({fault.strerror})",

@@ -1,6 +1,7 @@
 """Pass a person's decision on a review item to the journal's writer: the table or this process."""
 
 import asyncio
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -16,6 +17,7 @@ from server.house.rulebooks import as_stated, cited
 from server.table.decision_requests import hand_in
 from server.table.persons import check_person
 from server.table.settlement_book import SettlementBook
+from stream.files import followed
 from stream.journal import Checkpoints, Journal
 from stream.reading import UnknownEvent
 
@@ -48,12 +50,19 @@ async def decide(
         due: signs a closed journal's new entries.
 
     Raises:
-        OperatorError: the decision is impossible, or the rules are not those of the session.
+        OperatorError: the decision is impossible, the rules are not those of the session, or no
+            table runs and this user may not write its journal.
         TechnicianError: the table does not answer, or the journal cannot be written.
     """
     seq = await hand_in(journal, decision)
     if seq is not None:
         return Handed(seq, "table")
+    if not all(os.access(place, os.W_OK) for place in (journal, followed(journal).parent)):
+        raise OperatorError(
+            "its table is not running, and this program may only read its journal",
+            where=str(journal),
+            way_out="Start the table, or decide with `pitwatch review resolve` as the table's user",
+        )
     return Handed(await asyncio.to_thread(decide_closed, journal, decision, rules, due), "journal")
 
 

@@ -43,10 +43,10 @@ echo built && exec sleep infinity
 """
 _SANDBOX: Final = """
 set -e
-root=$1 credentials=$2 state=$3 mode=$4 places=$5 && shift 5
+root=$1 user=$2 credentials=$3 state=$4 mode=$5 places=$6 && shift 6
 for one in $state; do
     [ -d "$root/var/lib/$one" ] || mkdir -p "$root/var/lib/$one"
-    chroot "$root" sh -c "chown pitwatch:pitwatch /var/lib/$one && chmod $mode /var/lib/$one"
+    chroot "$root" sh -c "chown $user:$user /var/lib/$one && chmod $mode /var/lib/$one"
 done
 sealed=$root/../sealed.$$ && mkdir "$sealed" && mount --rbind "$root" "$sealed"
 mount -o remount,bind,ro "$sealed"
@@ -67,7 +67,7 @@ if [ -n "$credentials" ]; then
     for one in $credentials; do
         cp "$root${one#*:}" "$sealed/run/credentials/${one%%:*}"
     done
-    chroot "$sealed" sh -ec 'cd /run/credentials; chown pitwatch . *; chmod 0400 *; chmod 0500 .'
+    chroot "$sealed" sh -ec "cd /run/credentials; chown $user . *; chmod 0400 *; chmod 0500 ."
 fi
 exec chroot "$sealed" "$@"
 """
@@ -149,13 +149,13 @@ class CleanRoot:
         places |= dict.fromkeys(unit.words("ReadOnlyPaths"), "ro")
         mounted = " ".join(f"{places[one]}:{one}" for one in sorted(places))
         (user,), (umask,) = unit.all("User"), unit.all("UMask")
-        groups = ",".join([user, *unit.words("SupplementaryGroups")])
+        groups = ",".join([unit.all("Group")[0], *unit.words("SupplementaryGroups")])
         mode = (unit.all("StateDirectoryMode") or ["0755"])[0]
         who = [f"--reuid={user}", f"--regid={unit.all('Group')[0]}", f"--groups={groups}"]
-        caps = ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
+        caps = ["--no-new-privs", *_capabilities(unit)]
         clean = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *unit.words("Environment")]
         shell = ["sh", "-c", f"umask {umask}; exec {command}"]
-        settings = (" ".join(unit.words("LoadCredential")), " ".join(state), mode)
+        settings = (user, " ".join(unit.words("LoadCredential")), " ".join(state), mode)
         sandbox = ["sh", "-c", _SANDBOX, "sh", str(self.path), *settings, mounted]
         return self.inside(
             "unshare", "--mount", *sandbox, "setpriv", *who, *caps, "--", *clean, *shell
@@ -179,6 +179,15 @@ class CleanRoot:
                 yield process
             finally:
                 process.kill()
+
+
+def _capabilities(unit: Unit) -> list[str]:
+    """Return the options that leave a unit the capabilities that it names, and no other."""
+    kept = [one.removeprefix("CAP_").lower() for one in unit.words("AmbientCapabilities")]
+    assert set(unit.words("CapabilityBoundingSet")) <= {*unit.words("AmbientCapabilities")}
+    named = ",".join(["-all", *(f"+{one}" for one in kept)])
+    ambient = [f"--ambient-caps={named}"] if kept else []
+    return [f"--bounding-set={named}", f"--inh-caps={named}", *ambient]
 
 
 @contextmanager

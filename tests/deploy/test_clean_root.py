@@ -23,6 +23,7 @@ STATE: Final = "/var/lib/pitwatch"
 SECRETS: Final = "/etc/pitwatch/secrets"
 TABLE: Final = unit_in(DEPLOY / "systemd" / "pitwatch-table@.service", "BJ-07")
 SERVICE: Final = unit_in(DEPLOY / "systemd" / "pitwatch-service.service")
+FORWARD: Final = unit_in(DEPLOY / "systemd" / "pitwatch-forward.service")
 BACKUP: Final = unit_in(DEPLOY / "systemd" / "pitwatch-backup.service")
 ANY_UNIT: Final = Unit(
     (("User", USER), ("Group", USER), ("UMask", "0077"), ("LoadCredential", "own:/etc/passwd"))
@@ -51,6 +52,8 @@ def site() -> Iterator[CleanRoot]:
         with clean_root() as root:
             root.done(_CERTIFICATE)
             root.done(documented())
+            root.done("echo '*:*:*:*:word' >/root/pgpass")
+            root.done(f"install -m 0600 /root/pgpass {SECRETS}/pgpass && touch {SECRETS}/floor")
             yield root
     except PermissionError as fault:
         pytest.skip(str(fault))
@@ -154,11 +157,53 @@ def test_the_service_holds_a_recording_that_it_cannot_change(
     assert recording.rpartition("/")[2] in ran.stdout, ran.stdout + ran.stderr
 
 
+@pytest.mark.parametrize("unit", [SERVICE, FORWARD], ids=["service", "forwarder"])
+def test_what_the_network_reaches_reads_journals_and_can_neither_write_nor_sign_one(
+    site: CleanRoot, recording: str, unit: Unit
+) -> None:
+    (who,) = unit.all("User")
+    assert who != USER
+    journal = f"{STATE}/journals/BJ-07.journal"
+    read = site.run_as(unit, f"{PITWATCH} journal verify {journal}")
+    assert read.returncode == Exit.CLEAN, read.stdout + read.stderr
+    assert site.run_as(unit, f"ls {recording}/session.toml").returncode == 0
+    assert _refused(site, unit, f"cat {SECRETS}/BJ-07.key")
+    for where in (f"{STATE}/journals", recording):
+        assert _refused(site, unit, f"touch {where}/planted")
+    assert _refused(site, unit, f"sh -c 'echo x >> {journal}'")
+    # Not by the sandbox alone: by the rights of the files.
+    for refused in (f"cat {SECRETS}/BJ-07.key", f"echo x >> {journal}", f"touch {recording}/x"):
+        assert "Permission denied" in site.run(refused, who).stderr, refused
+    assert site.run(f"cat {journal}", "nobody").returncode != 0
+
+
+def test_a_running_table_is_read_and_takes_decisions_from_the_service(site: CleanRoot) -> None:
+    """Its journal, write-ahead log included, and its socket; one that does not run is refused."""
+    journal = f"{STATE}/journals/BJ-07.journal"
+    decided = f"{PITWATCH} review resolve {journal} --round 99 --item 0 --as stands --by ann"
+    stopped = site.run_as(SERVICE, decided)
+    assert "its table is not running" in stopped.stderr, stopped.stderr
+    with site.started(TABLE) as running:
+        assert _soon(site, f"test -S {journal}.desk", running)
+        shown = site.run_as(SERVICE, f"{PITWATCH} journal verify {journal} --json")
+        modes = site.done(f"stat -c '%a %n' {journal}*").splitlines()
+        answered = {unit: site.run_as(unit, decided).stderr for unit in (SERVICE, FORWARD)}
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=_DUE_S)
+    assert json.loads(shown.stdout)["sealed"] is False, "it was being written"
+    assert f"640 {journal}" in modes
+    assert f"640 {journal}-wal" in modes
+    assert f"660 {journal}.desk" in modes
+    for printed in answered.values():
+        assert "not running" not in printed
+        assert "BJ-07.journal" in printed
+
+
 def test_evidence_is_exported_by_the_sites_user(site: CleanRoot, recording: str) -> None:
     """The journal is found in the site's folders; the recording is held."""
     begun_ns = int(recording.rpartition("-")[2])
     begun, ended = (_utc(begun_ns + add) for add in (0, 10**9))
-    out = f"{STATE}/service/evidence.zip"
+    out = f"{STATE}/evidence.zip"
     site.done(
         f"{PITWATCH} incident export {recording} --from {begun} --to {ended} --out {out}", USER
     )
@@ -178,7 +223,7 @@ def test_keys_are_readable_by_the_services_user_and_nobody_else(
     }
     for mode, owner, path in map(str.split, found):
         assert int(mode, 8) & 0o077 == 0, path
-        assert owner in {USER, "root"}, path
+        assert owner in {USER, f"{USER}-service", "root"}, path
         assert site.run(f"cat {path}", "nobody").returncode != 0, path
     site.done(f"cat {SECRETS}/BJ-07.key", USER)
     read = site.run_as(SERVICE, "cat /run/credentials/tls.key")
@@ -200,7 +245,10 @@ def test_what_root_restores_from_a_backup_belongs_to_the_sites_user(
     site.done(f"PITWATCH={PITWATCH} pitwatch-restore {ran.stdout.strip()} {STATE}")
     found = site.done(f"find {STATE}/journals {STATE}/service -printf '%u %p\\n'").splitlines()
     assert f"{USER} {STATE}/journals/BJ-07.journal" in found
-    assert {line.split()[0] for line in found} == {USER}
+    assert f"{USER}-service {STATE}/service/accounts.sqlite" in found
+    for owner, path in map(str.split, found):
+        assert owner == (USER if "/journals" in path else f"{USER}-service"), path
+    site.done(f"{PITWATCH} journal verify {STATE}/journals/BJ-07.journal", f"{USER}-service")
 
 
 def _refused(site: CleanRoot, unit: Unit, command: str) -> bool:

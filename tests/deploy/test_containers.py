@@ -130,6 +130,24 @@ def test_a_hold_by_the_service_is_seen_by_the_table(composed: dict[str, Any]) ->
     assert "/var/lib/pitwatch/recordings/holds" in (FOLDER / "Containerfile").read_text()
 
 
+def test_what_the_network_reaches_has_a_user_of_its_own_and_no_tables_secret(
+    composed: dict[str, Any],
+) -> None:
+    table, *others = (composed["services"][name] for name in ("table-bj-07", "service", "forward"))
+    assert table["environment"]["PITWATCH_GROUP_READS"] == "1"
+    users = {one["user"] for one in others}
+    assert len(users) == 2
+    assert "8707:8707" not in users
+    for one in others:
+        assert one["group_add"] == ["8707"]
+        assert "journals:/var/lib/pitwatch/journals:ro" in one["volumes"]
+        mounted = [each.split(":")[0] for each in one["volumes"]]
+        assert not {"./secrets", "./secrets/tables"} & set(mounted)
+    text = (FOLDER / "Containerfile").read_text()
+    for user in users:
+        assert f"--uid {user.partition(':')[0]} " in text
+
+
 def test_nothing_runs_as_root_or_with_more_than_it_needs(every_service: dict[str, Any]) -> None:
     text = (FOLDER / "Containerfile").read_text()
     assert re.findall(r"^USER (.*)$", text, re.MULTILINE)[-1] == "8707:8707"

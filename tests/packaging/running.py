@@ -31,6 +31,8 @@ class Shell:
     """How long each command took: to its end, or until it was at work."""
     cpu_s: dict[str, float] = field(default_factory=dict)
     """Processor time of each command that ran to its end."""
+    umask: int = -1
+    """The umask of every command; -1 for that of the tests."""
 
     def run(self, line: str, *allowed: int) -> str:
         """Run a command to its end and return what it printed on stdout."""
@@ -39,6 +41,7 @@ class Shell:
             shlex.split(line),
             cwd=self.folder,
             env=self._environment(),
+            umask=self.umask,
             capture_output=True,
             text=True,
             timeout=_LONGEST_S,
@@ -62,6 +65,7 @@ class Shell:
             shlex.split(line),
             cwd=self.folder,
             env=self._environment(),
+            umask=self.umask,
             stdout=output,
             stderr=output,
         )
@@ -89,6 +93,7 @@ class Shell:
             shlex.split(line),
             cwd=self.folder,
             env=self._environment(),
+            umask=self.umask,
             stdout=subprocess.PIPE,
             text=True,
         )

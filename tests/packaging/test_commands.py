@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,11 @@ STARTED = (
     *("floor verify", "floor epoch", "floor retire", "floor hold", "floor lift"),
 )
 """Commands with a test of their own."""
+OWN = (
+    *("ace.jpg", "relay.toml", "secret", "big/BJ-01.jsonl", "big/BJ-02.jsonl"),
+    *("report.pdf", "round.png", "service.pem", "journals"),
+)
+"""What the tests write themselves."""
 
 
 def leaves(command: typer.core.TyperGroup, *above: str) -> Iterator[str]:
@@ -114,7 +120,7 @@ def shell(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> She
         decoy = folder / name
         decoy.parent.mkdir(parents=True, exist_ok=True)
         decoy.write_text(f"raise RuntimeError('imported {name} of the working directory')\n")
-    return Shell(installed, folder, {"PYTHONPATH": ":"})
+    return Shell(installed, folder, {"PYTHONPATH": ":"}, umask=0)
 
 
 @pytest.fixture(scope="module")
@@ -253,3 +259,21 @@ def test_a_live_table_runs_until_it_is_stopped(driven: Shell) -> None:
         with driven.running(f"pitwatch run {config}", journal.exists):
             pass
         assert "intact" in driven.run(f"pitwatch journal verify {journal}", Exit.CLEAN)
+
+
+def test_nobody_else_may_read_what_any_command_wrote(driven: Shell) -> None:
+    """It runs last: every command before it was started with a umask that forbids nothing."""
+    written = [one for one in driven.folder.rglob("*") if not one.is_symlink()]
+    open_to_others = [
+        f"{one.relative_to(driven.folder)}: {stat.S_IMODE(one.stat().st_mode):04o}"
+        for one in written
+        if one.stat().st_mode & 0o077 and _by_a_command(driven.folder, one)
+    ]
+    assert len(written) > 80
+    assert open_to_others == []
+
+
+def _by_a_command(folder: Path, one: Path) -> bool:
+    own = {*DECOYS, *OWN}
+    name = str(one.relative_to(folder))
+    return not any(name == other or f"{other}/".startswith(f"{name}/") for other in own)

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import stat
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from models.errors import InputRefused, OperatorError, TechnicianError
 from models.events import ClockChecked, ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
+from server.process.file_modes import GROUP_READS
 from server.table.decision_requests import Words, hand_in, open_for_requests, socket_of
 from server.table.persons import Word
 from server.table.playing import played
@@ -115,6 +117,19 @@ def test_only_a_person_decides_on_a_closed_journal(journal: Path) -> None:
 
 async def _taken(_: Word) -> int:
     return 3
+
+
+@pytest.mark.parametrize(("is_shared", "mode"), [("0", 0o600), ("1", 0o660)])
+def test_the_desk_is_its_users_alone_unless_its_group_reads(
+    journal: Path, monkeypatch: pytest.MonkeyPatch, is_shared: str, mode: int
+) -> None:
+    monkeypatch.setenv(GROUP_READS, is_shared)
+
+    async def found() -> int:
+        async with open_for_requests(journal, _taken):
+            return stat.S_IMODE(socket_of(journal).stat().st_mode)
+
+    assert asyncio.run(found()) == mode
 
 
 def test_where_no_table_is_at_work_nothing_is_handed_in(journal: Path) -> None:
