@@ -7,6 +7,7 @@ import asyncio
 import ctypes
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from models.events import ClockAnchored, SyncState
@@ -26,6 +27,13 @@ class Clock(Protocol):
 
     async def reached(self, at_ns: int) -> None:
         """Wait until the time is ``at_ns`` or later, without blocking the event loop."""
+
+
+def utc(at_ns: int) -> str:
+    """Return an instant for people, to the millisecond: ``2026-11-21 14:23:45.123 UTC``."""
+    seconds, rest_ns = divmod(at_ns, 1_000_000_000)
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{rest_ns // 1_000_000:03} UTC"
 
 
 def elapsed_ns() -> int:

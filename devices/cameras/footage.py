@@ -5,7 +5,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from devices.cameras.file import presentation_ns
 from devices.cameras.frame import Frame
 from models.errors import OperatorError, TechnicianError
+from stream.clock import utc
 
 STALE_NS: Final = 2_000_000_000
 """Age in nanoseconds beyond which a picture no longer shows the state of the table. Not measured:
@@ -267,13 +267,6 @@ def captioned(image: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
     place = (2 * thick, bottom - below - thick)
     cv2.putText(picture, text, place, _FONT, scale, (255, 255, 255), thick, cv2.LINE_AA)
     return picture
-
-
-def utc(at_ns: int) -> str:
-    """Return an instant for people, to the millisecond: ``2026-11-21 14:23:45.123 UTC``."""
-    seconds, rest_ns = divmod(at_ns, 1_000_000_000)
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{rest_ns // 1_000_000:03} UTC"
 
 
 def _encodable(image: NDArray[np.uint8], since_ns: int) -> av.VideoFrame:

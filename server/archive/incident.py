@@ -29,7 +29,7 @@ from typing import Final
 
 import msgspec
 
-from devices.cameras.footage import Span, utc
+from devices.cameras.footage import Span
 from models.errors import OperatorError, TechnicianError
 from models.events import RoundClosed, RoundOpened
 from models.judgements import AnyEvent, RoundSettled
@@ -37,6 +37,7 @@ from models.session import Session
 from server.archive.clips import Clips
 from server.archive.incident_recorded import HASHES, Cut, Ranged, cut, proofs
 from server.table.recorder import hold_file
+from stream.clock import utc
 from stream.excerpt import Excerpt, excerpt, excerpts
 from stream.reading import UnknownEvent, read_as_written
 from stream.recorded import hashed_in

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import msgspec
 
-from devices.cameras.footage import utc
 from models.session import Session
 from server.archive.incident import Manifest
 from server.archive.incident_recorded import (
@@ -21,6 +20,7 @@ from server.archive.incident_recorded import (
     ports_of,
     window,
 )
+from stream.clock import utc
 from stream.excerpt import Proof, faults, signed_by
 from stream.recorded import RecordingHashed, recording_hashed
 from stream.recording import SESSION_FILE

@@ -23,9 +23,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from devices.cameras.footage import utc
 from models.errors import PitwatchError, TechnicianError
 from server.archive.clips import Clips
+from stream.clock import utc
 from stream.journal import Place, verify_journal
 from stream.reading import read_on
 from stream.signing import Signer, fingerprint, is_digest_signed

@@ -13,20 +13,23 @@ from server.house.wording import counted
 from server.process.exit_status import Exit
 from server.process.signals import stop_signals
 from server.process.terminal import print_json, screen
-from server.service.json_log import log_as_json
 from stream.clock import HostClock
 
-try:
-    from server.floor_record.database import FloorDatabase
-    from server.floor_record.decisions import DecisionDelivery
-    from server.floor_record.forwarder import Forwarder, journals_in
-    from server.floor_record.migrating import migrate
-except ImportError as fault:
-    raise InstallerError(
+
+def without_database() -> InstallerError:
+    """Return the refusal where an extra of the floor record is not installed."""
+    return InstallerError(
         "psycopg or alembic is not installed, which the floor record needs",
         where="this command",
         way_out="Install them: pip install 'pitwatch[floor]'",
-    ) from fault
+    )
+
+
+try:
+    from server.floor_record.database import FloorDatabase
+    from server.floor_record.forwarder import Forwarder, journals_in
+except ImportError as fault:
+    raise without_database() from fault
 
 
 def run_forward(
@@ -54,6 +57,9 @@ def run_forward(
                 where=str(name),
                 way_out="Name the tables' journals, or their folder",
             )
+    from server.floor_record.decisions import DecisionDelivery
+    from server.service.json_log import log_as_json
+
     forwarder = Forwarder(tuple(names), house, table)
     delivery = DecisionDelivery(url, lambda: journals_in(tuple(names)), decides=decisions)
     if once:
@@ -76,6 +82,10 @@ def run_forward(
 
 def run_migrate(url: str) -> None:
     """Create the floor record or bring it to this version; raises as ``migrate`` does."""
+    try:
+        from server.floor_record.migrating import migrate
+    except ImportError as fault:
+        raise without_database() from fault
     migrate(url)
     screen().print("the floor record is of this version")
 
@@ -150,7 +160,7 @@ def start_epoch(url: str, table: str, journal: str, reason: str) -> None:
 def retire(url: str, day: str, history: Path) -> None:
     """Drop a day from the floor; raises as ``retire_day`` does."""
     try:
-        from server.floor_record.retention import retire_day  # noqa: PLC0415 - pyarrow is an extra
+        from server.floor_record.retention import retire_day
     except ImportError as fault:
         raise without_parquet("pitwatch floor retire") from fault
     with FloorDatabase.connected(url) as floor:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from rich.text import Text
 
-from devices.cameras.footage import utc
 from models.errors import OperatorError, TechnicianError
 from models.house import House
 from server.archive.incident import entry_asked, hold, packed, recordings, round_asked, span_asked
@@ -18,7 +17,7 @@ from server.house.wording import counted
 from server.process.atomic_file import check_place, write_whole
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
-from stream.clock import HostClock
+from stream.clock import HostClock, utc
 from stream.recording import read_description
 from stream.signing import Signer, named_key
 

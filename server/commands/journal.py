@@ -14,7 +14,6 @@ from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
 from server.table.config import Placed, read_config
 from server.table.decision_requests import hand_in
-from server.table.journal import table_journal
 from stream.checkpoints import read_checkpoints, trusted, utc
 from stream.clock import HostClock
 from stream.copies import archive_journal, backup_journal, restore_journal
@@ -106,6 +105,8 @@ def _close_as_its_table(file: Path, placed: Placed) -> None:
         )
     found = verify_journal(file)
     if not found.sealed or found.signed < found.entries:
+        from server.table.journal import table_journal
+
         with table_journal(placed, HostClock()):
             pass
 

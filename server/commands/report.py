@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 from rich.text import Text
 
-from devices.cameras.footage import utc
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
 from server.report.signature import read_report
+from stream.clock import utc
 from stream.signing import named_key
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 from rich.text import Text
 
-from devices.cameras.footage import utc
 from models.errors import TechnicianError
 from server.archive.snapshot import Checked, check_journal, check_recording, check_snapshot
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
+from stream.clock import utc
 from stream.signing import named_key
 
 

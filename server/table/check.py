@@ -22,7 +22,6 @@ from server.table.journal import access_of
 from server.table.sending import target_at
 from stream.clock import kernel_sync
 from stream.signing import Signer
-from vision.felt import locate
 
 
 def config_faults(file: Path, *, at_rest: bool = False) -> tuple[PitwatchError, ...]:
@@ -109,7 +108,12 @@ def _port_check(placed: Placed, port: Port) -> Check:
 
 
 def _view_check(placed: Placed, camera: Camera) -> Check:
-    return lambda: locate(placed.view(camera), where=f"{placed.file}, camera {camera.name}")
+    def check() -> None:
+        from vision.felt import locate
+
+        locate(placed.view(camera), where=f"{placed.file}, camera {camera.name}")
+
+    return check
 
 
 def _target_check(placed: Placed, field: str, target: str) -> Check:

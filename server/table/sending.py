@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition, Thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, quote, urlsplit
 
-import httpx
 import msgspec
 
 from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import elapsed_ns
+
+if TYPE_CHECKING:
+    import httpx
 
 _KEPT: Final = 1_000
 """Checkpoints that may wait for a target."""
@@ -292,7 +294,9 @@ class _Service:
         except msgspec.DecodeError as fault:
             raise OSError(f"its answer is no list of checkpoints ({fault})") from fault
 
-    def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
+    def _request(self, method: str, path: str, **more: Any) -> "httpx.Response":
+        import httpx
+
         token = self.token_file.read_bytes().decode("ascii", "replace").strip()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         ca_file = None if self.ca_file is None else str(self.ca_file)

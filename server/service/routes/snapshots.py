@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from devices.cameras.footage import utc
 from models.errors import OperatorError
 from server.archive.snapshot import Facts, pixels_sha256, snapshot
 from server.readmodel.session import Session
@@ -19,6 +18,7 @@ from server.service.request.guard import Who, guarded
 from server.service.request.recordings import recorded, video_of
 from server.service.request.services import services_of
 from server.service.request.sessions import floor_of, session_of
+from stream.clock import utc
 from stream.journal import Place
 
 _MOST_ENTRIES: Final = 5000

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from devices.cameras.file import FileCamera
-from devices.cameras.footage import captioned, utc
+from devices.cameras.footage import captioned
 from models.errors import OperatorError, TechnicianError
 from server.archive.clips import Clip, Clips
 from server.table.config import Recorder
 from server.table.recorder import Film
+from stream.clock import utc
 from stream.recording import read_description, video_files
 from tests.server.filmed import FPS, SIZE, START_NS, at, described, film, number_in, session, shot
 from tests.thoroughness import examples

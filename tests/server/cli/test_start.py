@@ -1,3 +1,5 @@
+"""What a command does not need, it does not import: processor time before any work."""
+
 import subprocess
 import sys
 
@@ -5,26 +7,56 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+PIXELS = ("av", "cv2", "numpy", "onnxruntime")
+TABLES = ("pyarrow", "duckdb", "alembic", "sqlalchemy")
+NETWORK = ("fastapi", "httpx", "paho", "serial", "starlette", "uvicorn")
+PAPERS = ("fpdf", "pyhanko", "zxcvbn")
+HEAVY = (*PIXELS, *TABLES, *NETWORK, *PAPERS)
+
+
+def imported_by(python: str) -> set[str]:
+    """Return which heavy packages a process has imported after some lines of Python."""
+    asked = f"{python}\nimport sys; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
 
 @pytest.mark.slow(shows="the command line")
 def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
-    asked = (
-        "import sys; from server.cli.app import run; run(['settle', '--help']);"
-        "from server.archive import settling; from server.house import rulebooks;"
-        "print([name for name in ('av', 'cv2', 'numpy', 'onnxruntime', 'serial')"
-        " if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    settling = "from server.archive import settling; from server.house import rulebooks"
+    assert not imported_by(f"{ran(['settle', '--help'])}; {settling}")
 
 
-def test_the_service_starts_without_what_makes_pdfs_and_judges_passwords() -> None:
-    asked = (
-        "import sys, server.service.app; print([name for name in"
-        " ('fpdf', 'pyhanko', 'zxcvbn', 'onnxruntime') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+@pytest.mark.parametrize(
+    "command",
+    [
+        "--version",
+        "--help",
+        "backup verify none",
+        "config check none",
+        "export none --what rounds --out none.csv",
+        "floor status --floor postgresql://none",
+        "journal verify none",
+        "relay letters --state none",
+        "report verify none",
+        "review list none",
+        "rulebooks list",
+        "rulebooks show kansas-shoe",
+        "verify-install",
+    ],
+)
+def test_a_small_command_imports_nothing_heavy(command: str) -> None:
+    assert not imported_by(ran(command.split()))
+
+
+def test_the_service_starts_without_what_it_rarely_needs() -> None:
+    found = imported_by("import server.commands.serve")
+    assert not found & {"onnxruntime", "httpx", *TABLES, *PAPERS}
+
+
+def ran(arguments: list[str]) -> str:
+    """Return the Python that runs a command, whatever comes of it."""
+    return f"from server.cli.app import run; run({arguments!r})"
 
 
 @pytest.mark.parametrize("arguments", [["settle"], ["replay"], ["nonsense"], ["settle", "x", "-q"]])
