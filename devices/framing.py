@@ -16,6 +16,9 @@ from models.events import ReaderFault
 CAP_BYTES: Final = 128
 """Bytes of the longest frame, line or run of garbage that a framer holds."""
 
+OPENING_BYTES: Final = 16
+"""Bytes of the longest opening of a line."""
+
 _UNPRINTABLE: Final = re.compile(rb"[^\x20-\x7e]")
 _LINES: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 _CHECKED: Final = re.compile(rb"(?P<body>.*)\*(?P<check>[0-9A-F]{2})", re.DOTALL)
@@ -63,11 +66,16 @@ class LineFramer:
     r"""Cut a byte stream into lines ``text [ '*' HH ] [ CR ] LF``.
 
     ``HH`` is the exclusive-or of the text's bytes in upper-case hex, as in NMEA 0183. A byte that
-    no text holds ends the garbage before a line, and the framer reads on behind it. It skips empty
-    lines.
+    no text holds ends the garbage before a line, and the framer reads on behind it. Garbage may be
+    text, too: where a line of its own begins within one and has a checksum that holds, that line
+    counts. Without a checksum nothing tells it from the garbage. The framer skips empty lines.
+
+    Args:
+        opening: what the device's lines begin with; at most ``OPENING_BYTES`` long.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, opening: re.Pattern[bytes]) -> None:
+        self._opening = re.compile(b"(?=%b)" % opening.pattern)  # also where two overlap
         self._buffer = bytearray()
         self._skipping = False
 
@@ -84,30 +92,49 @@ class LineFramer:
 
     def _extend(self, part: bytes) -> Iterator[Line | FrameFault]:
         while part:
-            if self._skipping:
-                part = self._skip(part)
-                continue
             room = CAP_BYTES - len(self._buffer)
             self._buffer += part[:room]
             part = part[room:]
             if self._buffer.endswith(b"\n"):
-                yield from _line(self._drain())
+                yield from self._line(self._drain())
             elif len(self._buffer) == CAP_BYTES:
-                yield self._overflow()
+                yield from self._overflow()
 
-    def _overflow(self) -> FrameFault:
+    def _overflow(self) -> Iterator[FrameFault]:
         held = self._drain()
-        clean = _garbage_bytes(held)
-        if clean:
+        if clean := _garbage_bytes(held.removesuffix(b"\r")):
             self._buffer += held[clean:]
-            return FrameFault("framing", "bytes that are no text", held[:clean])
+            self._skipping = False
+            yield FrameFault("framing", "bytes that are no text", held[:clean])
+            return
+        # The rest of a long line is part of this one fault, but a line may begin within it.
+        begin = next((at for at in self._openings(held) if at), len(held) - OPENING_BYTES)
+        self._buffer += held[begin:]
+        if not self._skipping:
+            yield FrameFault("overflow", f"no line end in {CAP_BYTES} bytes", held[:begin])
         self._skipping = True
-        return FrameFault("overflow", f"no line end in {CAP_BYTES} bytes", held)
 
-    def _skip(self, part: bytes) -> bytes:
-        odd = _UNPRINTABLE.search(part)
-        self._skipping = odd is None
-        return part[odd.start() :] if odd else b""
+    def _openings(self, text: bytes) -> list[int]:
+        return [found.start() for found in self._opening.finditer(text)]
+
+    def _line(self, raw: bytes) -> Iterator[Line | FrameFault]:
+        is_rest, self._skipping = self._skipping, False
+        text = raw.removesuffix(b"\n").removesuffix(b"\r")
+        clean = _garbage_bytes(text)
+        if clean:
+            yield FrameFault("framing", "bytes that are no text", raw[:clean])
+        text, raw, is_rest = text[clean:], raw[clean:], is_rest and not clean
+        begin = self._sound_line(text)
+        if begin and not is_rest:
+            yield FrameFault("framing", "text before a line", raw[:begin])
+        if begin is not None:
+            yield _text_line(text[begin:], raw[begin:], after_garbage=is_rest or clean + begin > 0)
+        elif text and not is_rest:
+            yield _text_line(text, raw, after_garbage=clean > 0)
+
+    def _sound_line(self, text: bytes) -> int | None:
+        """Return where the first line within a text begins whose checksum holds."""
+        return next((at for at in self._openings(text) if _is_checked(text[at:])), None)
 
     def _drain(self) -> bytes:
         held = bytes(self._buffer)
@@ -120,13 +147,9 @@ def _garbage_bytes(text: bytes) -> int:
     return max((odd.end() for odd in _UNPRINTABLE.finditer(text)), default=0)
 
 
-def _line(raw: bytes) -> Iterator[Line | FrameFault]:
-    text = raw.removesuffix(b"\n").removesuffix(b"\r")
-    clean = _garbage_bytes(text)
-    if clean:
-        yield FrameFault("framing", "bytes that are no text", raw[:clean])
-    if text[clean:]:
-        yield _text_line(text[clean:], raw[clean:], after_garbage=clean > 0)
+def _is_checked(text: bytes) -> bool:
+    parts = _CHECKED.fullmatch(text)
+    return parts is not None and exclusive_or(parts["body"]) == int(parts["check"], 16)
 
 
 def _text_line(text: bytes, raw: bytes, *, after_garbage: bool) -> Line | FrameFault:

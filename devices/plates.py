@@ -24,6 +24,7 @@ from models.money import Cents
 REQUEST: Final = b"?\r\n"
 """Requests the amount on every circle."""
 
+_OPENING: Final = re.compile(rb"PLATE [1-9]")
 _PLATE: Final = re.compile(
     r"PLATE (?P<spot>[1-9][0-9]?) (?P<circle>[0-9]|1[0-5]|I|S) (?P<amount>[0-9]{1,12})"
     r"(?P<chips>(?: [1-9][0-9]{0,11}x[1-9][0-9]{0,3})*)"
@@ -41,7 +42,7 @@ class Plates(Driver[Line]):
     """Turn the plates' lines into observations."""
 
     def __init__(self, config: PlateConfig | None = None) -> None:
-        super().__init__(LineFramer(), (config or PlateConfig()).source)
+        super().__init__(LineFramer(_OPENING), (config or PlateConfig()).source)
 
     def greeting(self) -> bytes:
         """Request every circle: an amount may have changed while the link was down."""

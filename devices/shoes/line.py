@@ -24,6 +24,7 @@ from devices.shoes.state import ShoeState
 from models.cards import Card
 from models.events import ReaderFault
 
+_OPENING: Final = re.compile(rb"(?:[1-9][0-9]{0,3} )?CARD |CUT|START|ERR ")
 _CARD: Final = re.compile(r"(?:(?P<draw>[1-9][0-9]{0,3}) )?CARD (?P<card>\S+)")
 _CARDS: Final = {str(card.value): card for card in Card}
 
@@ -41,7 +42,7 @@ class LineShoe(Driver[Line]):
 
     def __init__(self, config: LineConfig | None = None) -> None:
         self._config = config or LineConfig()
-        super().__init__(LineFramer(), self._config.source)
+        super().__init__(LineFramer(_OPENING), self._config.source)
         self._shoe = ShoeState(self._config.source)
         self._numbered = False
 

@@ -5,8 +5,9 @@ import sys
 from collections import Counter
 from typing import Final, TypeAlias
 
+import msgspec
+
 from server.service.http.limits import Limiter, Rate
-from server.service.http.shell import JsonLines
 from stream.clock import Clock, elapsed_ns
 
 LINES: Final = Rate(1, 50)
@@ -37,6 +38,28 @@ class Sparing(logging.Filter):
             return False
         record.left_out = self._left_out.pop(kind, 0)
         return True
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line, with an exception's text but without its values."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of one record."""
+        fields = {
+            "at": self._clock.now_ns(),
+            "level": record.levelname.lower(),
+            "from": record.name,
+            "says": record.getMessage(),
+        }
+        if record.exc_info is not None:
+            fields["fault"] = self.formatException(record.exc_info)
+        if left_out := getattr(record, "left_out", 0):
+            fields["left_out"] = left_out
+        return msgspec.json.encode(fields | getattr(record, "fields", {})).decode()
 
 
 def log_as_json(clock: Clock, *, requests: bool = True) -> None:

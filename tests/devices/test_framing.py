@@ -1,6 +1,7 @@
 """Where a stream is cut changes nothing; no stream stops a framer or fills the memory."""
 
 import random
+import re
 
 import msgspec
 import pytest
@@ -12,9 +13,12 @@ from devices.reading import Reading
 from devices.registry import DRIVERS, make_driver
 from devices.shoes import angel_eye, line
 from models.cards import DECK, Card
-from models.events import ReaderFault, ShoeCardRead
+from models.events import PlateRead, ReaderFault, ShoeCardRead
 from tests.devices.wires import AT_NS, FRAMES, MARKS, SUITED, cut, readings_of, streams
 from tests.thoroughness import examples
+
+CUT = re.compile(rb"CUT")
+PRINTABLE = st.text([chr(code) for code in range(0x20, 0x7F)], max_size=300)
 
 
 def meant(chunks: list[bytes], driver: str) -> list[Reading]:
@@ -65,6 +69,39 @@ def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card)
     *_, last = readings_of("line", [garbage + b"\xff" + line.encode_card(card)])
     assert isinstance(last, ShoeCardRead)
     assert last.card is card
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@settings(max_examples=examples(200))
+@given(data=st.data(), garbage=PRINTABLE)
+def test_no_text_before_a_report_loses_it(driver: str, data: st.DataObject, garbage: str) -> None:
+    is_line = driver in ("line", "plate")
+    frame = data.draw(FRAMES[driver].filter(lambda one: not is_line or b"*" in one))
+    stream = garbage.encode("ascii") + frame
+    found = meant([stream], driver)
+    assert found[-1:] == meant([frame], driver)
+    assert meant([stream[i : i + 1] for i in range(len(stream))], driver) == found
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"xx",
+        b"PLATE 1 0 2",
+        b"x" * 103,
+        b"x" * 120,
+        b"x" * 300,
+        b"PLATE " * 40,
+        b"PLATE 1 0 2500*0",
+    ],
+)
+def test_a_report_of_money_after_text_is_read_and_the_text_is_a_fault(garbage: bytes) -> None:
+    line = checked_line("PLATE 3 0 2500")
+    *faults, read = readings_of("plate", [garbage + line])
+    assert isinstance(read, PlateRead)
+    assert (read.spot, read.amount, read.raw) == (3, 2500, line.hex())
+    assert faults
+    assert all(isinstance(one, ReaderFault) for one in faults)
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -123,17 +160,17 @@ def test_exclusive_or_of_the_worked_example() -> None:
     ],
 )
 def test_lines_of_a_stream(stream: bytes, lines: list[str]) -> None:
-    assert [f.text for f in LineFramer().feed(stream) if isinstance(f, Line)] == lines
+    assert [f.text for f in LineFramer(CUT).feed(stream) if isinstance(f, Line)] == lines
 
 
 @given(text=st.text("ABC 0123", min_size=1, max_size=60))
 def test_a_checked_line_reads_back(text: str) -> None:
-    (found,) = LineFramer().feed(checked_line(text))
+    (found,) = LineFramer(CUT).feed(checked_line(text))
     assert found == Line(text, checked=True, raw=checked_line(text))
 
 
 def test_a_wrong_checksum_is_a_fault_with_the_bytes_as_they_came() -> None:
-    (found,) = LineFramer().feed(b"CUT*00\r\n")
+    (found,) = LineFramer(CUT).feed(b"CUT*00\r\n")
     assert isinstance(found, FrameFault)
     assert (found.kind, found.raw) == ("checksum", b"CUT*00\r\n")
 

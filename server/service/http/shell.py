@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -91,25 +90,3 @@ def _in_one_line(send: Send, refuse: Callable[[PitwatchError], None]) -> Send:
         await send(message)
 
     return sending
-
-
-class JsonLines(logging.Formatter):
-    """One JSON object a line, with an exception's text but without its values."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__()
-        self._clock = clock
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of one record."""
-        fields = {
-            "at": self._clock.now_ns(),
-            "level": record.levelname.lower(),
-            "from": record.name,
-            "says": record.getMessage(),
-        }
-        if record.exc_info is not None:
-            fields["fault"] = self.formatException(record.exc_info)
-        if left_out := getattr(record, "left_out", 0):
-            fields["left_out"] = left_out
-        return msgspec.json.encode(fields | getattr(record, "fields", {})).decode()
