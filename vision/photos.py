@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from models.cards import DECK
 from models.errors import OperatorError
-from vision.picture_files import damage, declared_size
+from vision.picture_files import LARGEST_PIXELS, damage, declared_size
 from vision.sightings import CardReader, Sightings
 
 LARGEST_FILE_BYTES: Final = 200_000_000  # bounds memory; chosen
-LARGEST_PIXELS: Final = 100_000_000  # the same once unpacked: 300 MB
 SMALLEST_SIDE_PX: Final = 16  # the finder's stride
 
 
@@ -94,6 +93,8 @@ def open_picture(path: Path) -> NDArray[np.uint8]:
         _sized(path, declared)
     if (broken := damage(content)) is not None:
         raise _unusable(path, broken)
+    if declared is None:  # a decoder would allocate whatever such a file asks for
+        raise _unusable(path, "this is not a picture that can be read")
     # The decoder's own messages would appear beside this program's one line.
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     try:
@@ -101,8 +102,7 @@ def open_picture(path: Path) -> NDArray[np.uint8]:
     except cv2.error as refused:
         raise _unusable(path, "the picture is damaged or far too large") from refused
     if decoded is None:
-        whole = "this is not a picture that can be read"
-        raise _unusable(path, whole if declared is None else "the picture is damaged")
+        raise _unusable(path, "the picture is damaged")
     _sized(path, (decoded.shape[1], decoded.shape[0]))
     return np.asarray(decoded, np.uint8)
 

@@ -2,7 +2,8 @@
 
 Decoders fill missing parts with grey and allocate all the memory that a header asks for, so a
 photograph used as evidence is checked first. Layouts: PNG (W3C, 2025, section 5), JPEG (ITU-T T.81,
-annex B), WebP (RFC 9649, section 2.6), GIF89a (section 18), BMP (BITMAPCOREHEADER and later).
+annex B), WebP (RFC 9649, section 2.6), GIF89a (section 18), TIFF (6.0, section 2), BMP
+(BITMAPCOREHEADER and later).
 """
 
 import zlib
@@ -15,7 +16,12 @@ JPEG_FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of a frame header; the three left out define tables or are reserved."""
 JPEG_SCAN: Final = 0xDA  # ITU-T T.81, table B.1: start of scan
 PNG: Final = b"\x89PNG\r\n\x1a\n"
+TIFF_LITTLE, TIFF_BIG = b"II*\0", b"MM\0*"
+TIFF_SHORT, TIFF_LONG = 3, 4
+TIFF_WIDTH, TIFF_HEIGHT = 256, 257
 GIF: Final = (b"GIF87a", b"GIF89a")
+LARGEST_PIXELS: Final = 100_000_000
+"""Pixels of a picture, whatever few bytes hold it: 300 MB once unpacked. Chosen."""
 
 
 def declared_size(content: bytes) -> tuple[int, int] | None:
@@ -32,7 +38,18 @@ def declared_size(content: bytes) -> tuple[int, int] | None:
         half = 2 if _little(content[14:18]) == 12 else 4
         height = int.from_bytes(content[18 + half : 18 + 2 * half], "little", signed=True)
         return _little(content[18 : 18 + half]), abs(height)
-    return None
+    return _tiff_size(content) if content[:4] in (TIFF_LITTLE, TIFF_BIG) else None
+
+
+def _tiff_size(content: bytes) -> tuple[int, int] | None:
+    number = _little if content.startswith(TIFF_LITTLE) else _big
+    first = number(content[4:8])
+    sizes: dict[int, int] = {}
+    for at in range(first + 2, first + 2 + 12 * number(content[first : first + 2]), 12):
+        width = {TIFF_SHORT: 2, TIFF_LONG: 4}.get(number(content[at + 2 : at + 4]), 0)
+        sizes[number(content[at : at + 2])] = number(content[at + 8 : at + 8 + width])
+    found = sizes.get(TIFF_WIDTH), sizes.get(TIFF_HEIGHT)
+    return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 
 def damage(content: bytes) -> str | None:

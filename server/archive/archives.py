@@ -15,7 +15,6 @@ Where a folder is a session's (it holds a ``session.toml``), its journals are re
 """
 
 import gzip
-import shutil
 import stat
 import sys
 import tarfile
@@ -54,6 +53,10 @@ _EVENTS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _JOURNAL: Final = ".journal"
 DAY_FACTS: Final = "facts.parquet"
 """The file of an archived day that names the day among others."""
+_UNPACKED_BYTES: Final = 1 << 30
+"""Bytes that a member of an archive may always have on this machine's disk."""
+_UNPACKED_TIMES: Final = 100
+"""How many times as long as its archive a member may be beyond that; journals become a fifth."""
 _TAR: Final = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _ARCHIVES: Final = (*_TAR, ".zip")
 _LINK: Final = "it is a link"
@@ -331,23 +334,41 @@ def _members(source: Source, on_bytes: OnBytes, passed_over: Passed) -> Iterator
         if member in source.without:
             continue
         if is_journal(member):
-            yield Feed(within, partial(_copied_entries, within, opened))
+            yield Feed(within, partial(_copied_entries, within, opened, _size(name)))
         else:
             yield Feed(within, partial(_lines, within, opened))
     if not found:
         _some((), name)
 
 
-def _copied_entries(name: str, opened: Open) -> Events:
+def _copied_entries(name: str, opened: Open, packed: int) -> Events:
     """Copy a journal out of its archive to a temporary folder, and yield its events."""
     with scratch_folder("pitwatch-") as folder:
         copy = folder / f"copy{_JOURNAL}"
         with readable(name), opened() as file, copy.open("wb") as into:
-            shutil.copyfileobj(file, into)
+            _copy(file, into, name, packed)
         try:
             yield from _entries(copy)
         except TechnicianError as fault:
             raise TechnicianError(fault.what, where=name, way_out=fault.way_out) from fault
+
+
+def _copy(content: Any, into: Any, name: str, packed: int) -> None:
+    """Copy a member to this machine's disk, unless it unpacks to more than records do.
+
+    Raises:
+        OperatorError: it does.
+    """
+    copied, most = 0, max(_UNPACKED_BYTES, _UNPACKED_TIMES * packed)
+    while block := content.read(_BLOCK):
+        copied += len(block)
+        if copied > most:
+            raise OperatorError(
+                f"it unpacks to more than {most:,} bytes, and its archive has {packed:,}",
+                where=name,
+                way_out="Do not use it; if it is what it should be, unpack it and name the folder",
+            )
+        into.write(block)
 
 
 def _taken(members: Iterable[tuple[str, str | None]], passed_over: Passed) -> dict[str, int]:
@@ -417,7 +438,7 @@ def _tarred(path: Path, on_bytes: OnBytes, passed_over: Passed) -> Iterator[tupl
             content = archive.extractfile(member) if wanted.get(name) == place else None
             if content is not None:
                 with SpooledTemporaryFile(max_size=_KEPT) as copy:
-                    shutil.copyfileobj(content, copy)
+                    _copy(content, copy, f"{path}/{name}", path.stat().st_size)
                     yield name, partial(_rewound, copy)
 
 

@@ -30,6 +30,7 @@ from stream.journal import Place, verify_journal
 from stream.reading import read_on
 from stream.signing import Signer, fingerprint, is_digest_signed
 from vision.crops import as_png, decoded
+from vision.picture_files import LARGEST_PIXELS, declared_size
 
 PURPOSE: Final = "snapshot 1"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
@@ -117,6 +118,10 @@ def check_snapshot(content: bytes, where: str, key: str | None = None) -> Checke
     if key is not None and key != signed_by:
         raise _not_so(where, f"it is signed by another key, {signed_by}")
     facts = _facts(parts, where)
+    width, height = declared_size(content) or (0, 0)
+    if width * height > LARGEST_PIXELS:
+        most = f"at most {LARGEST_PIXELS // 10**6} megapixels expected"
+        raise _not_so(where, f"its picture states {width} x {height} pixels, {most}")
     image = decoded(content)
     if image is None or pixels_sha256(image) != facts.pixels_sha256:
         raise _not_so(where, "its picture is not the one that its facts name")

@@ -110,6 +110,9 @@ def run(arguments: Sequence[str]) -> int:
         return leaving.code if isinstance(leaving.code, int) else Exit.REFUSED
     except PitwatchError as refusal:
         print(f"pitwatch: {refusal}", file=sys.stderr)
+    except MemoryError:
+        way_out = "free some, or run it on a larger machine"
+        print(f"pitwatch: this command needs more memory than there is: {way_out}", file=sys.stderr)
     except OSError as fault:
         place = fault.filename or "this machine"
         print(f"pitwatch: {place}: {fault.strerror or fault}", file=sys.stderr)

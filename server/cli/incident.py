@@ -94,6 +94,8 @@ def verify_incident(
     was exported, or if another key signed it.
     """
     from server.commands import incident as incident_command
+    from server.process.memory import within_memory
 
     keys = incident_command.Keys(key, exporter, allow_unsigned)
-    raise typer.Exit(incident_command.verify_incident(file, keys, as_json=as_json))
+    with within_memory(file):
+        raise typer.Exit(incident_command.verify_incident(file, keys, as_json=as_json))

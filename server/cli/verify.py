@@ -29,8 +29,10 @@ def verify_report(
     have signed it. Exit 2 if it was changed, is not signed, or another key signed it.
     """
     from server.commands import report as report_command
+    from server.process.memory import within_memory
 
-    raise typer.Exit(report_command.verify_report(file, key, as_json=as_json))
+    with within_memory(file):
+        raise typer.Exit(report_command.verify_report(file, key, as_json=as_json))
 
 
 @snapshots.command("verify", epilog="[dim]pitwatch snapshot verify BJ-07-round-1.png[/dim]")
@@ -57,8 +59,10 @@ def verify_snapshot(
     if anything differs.
     """
     from server.commands import snapshot as snapshot_command
+    from server.process.memory import within_memory
 
-    proven = snapshot_command.verify_snapshot(file, key, journal, recording, as_json=as_json)
+    with within_memory(file):
+        proven = snapshot_command.verify_snapshot(file, key, journal, recording, as_json=as_json)
     raise typer.Exit(proven)
 
 
