@@ -15,7 +15,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -23,6 +23,7 @@ from typing import Any, Final, TypeAlias
 import av
 
 from devices.cameras.config import CameraConfig
+from devices.cameras.elsewhere import FORMATS, checked_rtsp, http_leads_to
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from devices.cameras.multipart import Parts, is_whole, may_open_multipart
@@ -40,7 +41,10 @@ _NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
 """Formats without time stamps: the demuxer invents them."""
 _RAW: Final = "data"
 """The demuxer that gives a stream's bytes as they come."""
-_RAW_OPTIONS: Final = {"raw_packet_size": "65536"}
+_HTTP_OPTIONS: Final = {"max_redirects": "0", "format_whitelist": FORMATS}
+_RAW_OPTIONS: Final = {"raw_packet_size": "65536", **_HTTP_OPTIONS}
+_MOST_REDIRECTS: Final = 5
+"""Redirects of a camera to itself that are followed."""
 _WAITING_FRAMES: Final = 30
 """Pictures that may wait for a slow reader; beyond that the oldest are left out. One second at 30
 frames per second: well within the time that shoe and plates wait for a camera. Not measured."""
@@ -59,6 +63,14 @@ class CameraLost(TechnicianError):
             where=url,
             way_out="Check the camera, its address and the network; Pitwatch retries",
         )
+
+
+class _NotOpened(Exception):
+    """FFmpeg opened no stream."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +245,7 @@ class _Session:
         self._stopped = threading.Event()
         self._ended = asyncio.Event()
         self._begun_ns: int | None = None
+        self._url = config.url
         # A driver may hang in the kernel: such a thread must not block the exit.
         threading.Thread(target=self._read, name=config.url, daemon=True).start()
 
@@ -304,6 +317,28 @@ class _Session:
             self._put(timed.value)
 
     def _receive(self) -> None:
+        for _ in range(_MOST_REDIRECTS):
+            try:
+                self._receive_here()
+            except _NotOpened as fault:
+                leads_to = self._leads_to()
+                if leads_to is None:
+                    raise fault.cause from fault
+                self._url = leads_to
+            else:
+                return
+        raise CameraLost(self._config.url, "it redirects without end")
+
+    def _asked_first(self) -> AbstractContextManager[None]:
+        is_rtsp = self._config.kind == "rtsp"
+        return checked_rtsp(self._url, self._config.open_ms / 1000) if is_rtsp else nullcontext()
+
+    def _leads_to(self) -> str | None:
+        if self._config.kind != "http":
+            return None
+        return http_leads_to(self._url, self._config.open_ms / 1000)
+
+    def _receive_here(self) -> None:
         if self._config.kind == "http" and self._receive_opened(_RAW, _RAW_OPTIONS, self._parted):
             return
         self._receive_opened(_format(self._config), _options(self._config), self._receive_from)
@@ -319,7 +354,14 @@ class _Session:
         patience_ms = config.open_ms
         timeout_s = (config.open_ms / 1000, config.stall_ms / 1000)
         try:
-            with av.open(config.url, format=form, options=options, timeout=timeout_s) as container:
+            try:
+                with self._asked_first():
+                    container = av.open(self._url, format=form, options=options, timeout=timeout_s)
+            except av.error.ExitError:
+                raise
+            except (OSError, av.error.FFmpegError, ValueError) as fault:
+                raise _NotOpened(fault) from fault
+            with container:
                 patience_ms = config.stall_ms
                 return receive(container)
         except av.error.ExitError as late:  # the decoder's own time-out came before the table's
@@ -433,8 +475,12 @@ def _format(config: CameraConfig) -> str | None:
 
 def _options(config: CameraConfig) -> dict[str, str]:
     if config.kind == "rtsp":
-        return {"rtsp_transport": config.transport, "fflags": "nobuffer"}
+        return {
+            "rtsp_transport": config.transport,
+            "fflags": "nobuffer",
+            "format_whitelist": FORMATS,
+        }
     if config.kind == "usb":
         asked = {"video_size": config.size, "framerate": config.fps}
         return {name: str(value) for name, value in asked.items() if value is not None}
-    return {}
+    return dict(_HTTP_OPTIONS)
