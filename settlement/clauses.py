@@ -3,7 +3,7 @@
 The rulebook cites the house's text for a clause: the clause's knobs here carry the citations.
 """
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -277,6 +277,85 @@ BREAKS: Final = {
     "tray_mismatch": "tray.balance",
 }
 """Every violation code with the clause that it breaks."""
+
+
+Shown: TypeAlias = Literal["order", "cards", "chips", "absence", "entry"]
+"""What shows a mistake. ``order``: when, in which order or on which side cards were seen, beside
+each other or beside chips. ``cards``: which cards lay with a hand. ``chips``: amounts, and to which
+round and hand chips belong, which the cards tell. ``absence``: that something was not seen.
+``entry``: what people entered alone."""
+
+SHOWN_BY: Final[dict[str, Shown]] = {
+    "dealer_hit_hard_17": "cards",
+    "dealer_hit_18_plus": "cards",
+    "dealer_hit_soft_17": "cards",
+    "dealer_stood_soft_17": "absence",
+    "dealer_stood_below_17": "absence",
+    "dealer_drew_no_live_hands": "cards",
+    "dealer_drew_after_breaking": "cards",
+    "dealer_drew_on_blackjack": "cards",
+    "deal_order": "order",
+    "spot_skipped": "absence",
+    "card_to_empty_spot": "order",
+    "deal_face": "order",
+    "hole_card_exposed": "order",
+    "player_turn_order": "order",
+    "split_hand_order": "order",
+    "dealer_acted_before_players": "order",
+    "face_up_card_used": "order",
+    "settle_order": "order",
+    "blackjack_paid_early": "order",
+    "hole_card_misread": "cards",
+    "extra_card_after_double": "order",
+    "extra_card_on_split_ace": "cards",
+    "card_after_stand": "order",
+    "card_after_breaking": "order",
+    "card_to_blackjack": "cards",
+    "missing_card": "absence",
+    "impossible_card": "cards",
+    "foreign_card": "cards",
+    "wrong_deck_count": "entry",
+    "burn_missing": "absence",
+    "dealt_past_cut_card": "order",
+    "split_not_pair": "cards",
+    "split_unequal_rank": "cards",
+    "split_wager_mismatch": "chips",
+    "too_many_hands": "cards",
+    "resplit_aces_not_allowed": "cards",
+    "double_total_not_allowed": "order",
+    "double_not_first_two": "order",
+    "double_over_original": "chips",
+    "double_for_less_not_allowed": "chips",
+    "double_after_split_not_allowed": "order",
+    "double_split_aces": "cards",
+    "double_on_blackjack": "cards",
+    "insurance_not_offered": "order",
+    "insurance_over_half": "chips",
+    "insurance_not_half": "chips",
+    "insurance_late": "order",
+    "surrender_not_offered": "entry",
+    "surrender_after_action": "order",
+    "surrender_after_split": "order",
+    "surrender_vs_dealer_blackjack": "cards",
+    "even_money_not_offered": "entry",
+    "below_table_min": "chips",
+    "above_table_max": "chips",
+    "multi_spot_minimum": "chips",
+    "too_many_spots": "entry",
+    "mid_shoe_entry": "order",
+    "side_wager_prohibited": "chips",
+    "stake_increased_after_deal": "order",
+    "stake_reduced_after_deal": "order",
+    "wager_after_deal": "order",
+    "wager_on_no_hand": "chips",
+    "signal_not_accepted": "entry",
+    "player_touched_cards": "entry",
+    "wrong_payout": "chips",
+    "payment_missing": "absence",
+    "tray_mismatch": "chips",
+}
+"""What shows each mistake. While no camera saw the felt only ``entry`` was shown at all
+(:mod:`settlement.reckoning.blind`)."""
 
 
 _SIGNALS: Final = ("hit", "stand", "split", "double", "surrender")

@@ -29,6 +29,7 @@ from models.events import (
 )
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
 from settlement.phases import RoundPhases
+from settlement.reconcile.blindness import Blindness
 
 Track: TypeAlias = tuple[str, int]
 """A camera, and its number for a card."""
@@ -36,7 +37,10 @@ Track: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A moment of a journal without a round in play or waiting for settlement."""
+    """A moment of a journal without a round in play or waiting for settlement.
+
+    None is while a camera is at fault: what is asked of a later round may rest on since when.
+    """
 
     seq: int
     """The last entry of the earlier rounds."""
@@ -76,6 +80,7 @@ class RestReading:
     _phases: RoundPhases = field(default_factory=RoundPhases)
     _lying: set[Track] = field(default_factory=set)
     _deaf: set[str] = field(default_factory=set)
+    _blindness: Blindness = field(default_factory=Blindness)
     _shoes: set[str] = field(default_factory=set)
     _program: str = ""
     _chips: dict[tuple[int, str], tuple[PlateRead, ...]] = field(default_factory=dict)
@@ -103,6 +108,7 @@ class RestReading:
                 self._number, self.ended = event.round, None
             case RoundClosed():
                 closed_ns = event.at or 0
+                self._blindness.round_over(closed_ns)
                 self._recent = [one for one in self._recent if (one.at or 0) > closed_ns]
             case RoundSettled(result=result):
                 if self._phases.closed and result.round == self._number:
@@ -112,6 +118,7 @@ class RestReading:
                     self.ended = replace(self.ended, seq=event.seq)
             case ProgramStated(program_hash=program):
                 self.rest, self._program = self.rest_under(program), program
+                self._blindness.take(event)
             case Observation():
                 self._observed(event)
             case _:
@@ -119,10 +126,16 @@ class RestReading:
 
     def rest_under(self, program: str) -> Rest | None:
         """Return the rest from which a start under the program of this hash goes on."""
-        is_same = program == self._program
-        return self.rest if is_same or self._deaf else self.ended or self.rest
+        if program == self._program or self._has_fault:
+            return self.rest
+        return self.ended or self.rest
+
+    @property
+    def _has_fault(self) -> bool:
+        return bool(self._deaf) or self._blindness.lasts
 
     def _observed(self, seen: AnyObservation) -> None:
+        self._blindness.take(seen)
         match seen:
             case CardSighted():
                 self._lying.add((seen.source, seen.track))
@@ -141,7 +154,7 @@ class RestReading:
             case ShoeLoaded() | ConsoleEntry(fact=ShoeStarted()):
                 if isinstance(seen, ShoeLoaded):
                     self._shoes.add(seen.source)
-                if not self._lying and not self._deaf:
+                if not (self._lying or self._has_fault):
                     self.rest = self.ended or self.rest
             case _:
                 pass

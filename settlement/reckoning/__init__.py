@@ -26,6 +26,7 @@ or a verdict differs.
 ``chips``          what a change of chips may mean
 ``entries``        what people state
 ``missed``         mistakes that a card unseen would explain
+``blind``          mistakes that rest on times in which no camera saw the felt
 ``closing``        what is asked of a round that is over
 ``reckoning``      the stories side by side, and what is published
 =================  ==========================================================================

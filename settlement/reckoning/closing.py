@@ -29,6 +29,7 @@ from settlement.reckoning.asked import (
     by_cause,
     lost_together,
 )
+from settlement.reckoning.blind import played_unseen, seen_blind
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
 from settlement.reckoning.differing import card_at, difference
 from settlement.reckoning.in_play import InPlay
@@ -52,6 +53,7 @@ from settlement.reckoning.odds import (
 from settlement.reckoning.places import Places
 from settlement.reckoning.record import gist
 from settlement.reckoning.story import Closed, Story
+from settlement.reconcile.blindness import Span
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.felt import Felt
@@ -93,9 +95,17 @@ class Closing:
         self._weighing = Weighing(rules, shoe.room)
 
     def asks(
-        self, story: Story, others: Sequence[Story], cameras: int, *, as_published: bool = True
+        self,
+        story: Story,
+        others: Sequence[Story],
+        cameras: int,
+        *,
+        blind: Sequence[Span] = (),
+        as_published: bool = True,
     ) -> list[Asked]:
         """Return what is asked of the round that ``story`` closed first, and ``cameras`` saw.
+
+        At the times of ``blind`` they saw nothing.
 
         Each question has its accounts. They can be chosen where the round was published as the
         story has it.
@@ -123,6 +133,8 @@ class Closing:
         found += self._between(over, otherwise, cameras, by_shoe=by_shoe)
         found += of_hands(over, otherwise, shoe=story.shoe)
         found += of_silent_plates(otherwise)
+        found += seen_blind(otherwise, over, blind)
+        found += played_unseen(otherwise, blind)
         evidence = record[-1].evidence
         if not _held_open(found) and over.cards and all(card.place is None for card in over.cards):
             # Whose each card was is told by the turns alone, and where the round ended by nothing.

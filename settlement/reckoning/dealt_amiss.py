@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from models.events import AnyFact, CardBurned, CardDealt, Face, Spot
+from models.events import AnyFact, CardBurned, CardDealt, CardExposed, Face, PaymentMade, Spot
 from models.judgements import Review
 from settlement.reckoning.accounts import Rival
 from settlement.reckoning.asked import Asked, Mistaken, Otherwise
@@ -30,6 +30,9 @@ looks like one."""
 
 _OF_SIDES: Final = frozenset({"deal_face", "hole_card_exposed"})
 """Those of them that are about the side a card showed."""
+
+_MOVABLE: Final = (CardDealt, CardExposed, PaymentMade)
+"""Facts that a camera may have seen at another time than they happened."""
 
 _FAR: Final = 8
 _MOST_MOVES: Final = 40
@@ -61,7 +64,7 @@ def untimed(otherwise: Otherwise, over: Closed) -> Iterator[Asked]:
             what = "Did a sensor miss or misread a card, or see it late?"
             review = Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
             places = {card.dealt - over.opened for card in doubted if card.dealt >= over.opened}
-            rival = _in_order(otherwise, (code, spot), sorted(places))
+            rival = in_order(otherwise, (code, spot), sorted(places))
             yield Asked(review, rivals=rival, about=[(code, spot)])
 
 
@@ -85,26 +88,29 @@ def dealt_sooner(otherwise: Otherwise, laid: list[AnyFact], *, none_held: bool) 
         in_turn = [facts for facts, held in zip(ways, others, strict=True) if one not in held]
         if in_turn or (none_held and one[0] in _OF_DEALING):
             review = Review("Was a card dealt sooner than it was seen?", (), told[-1].evidence)
-            places = range(len(told)) if not in_turn else ()
-            rivals = [otherwise(facts) for facts in in_turn] or _in_order(otherwise, one, places)
+            places = _dealt(told) if not in_turn else []
+            rivals = [otherwise(facts) for facts in in_turn] or in_order(otherwise, one, places)
             yield Asked(review, rivals=rivals, about=[one])
 
 
-def _in_order(otherwise: Otherwise, mistake: Mistaken, places: Iterable[int]) -> list[Rival]:
-    """Return the round with one of some cards dealt at another time, or on its other side.
+def in_order(otherwise: Otherwise, mistake: Mistaken, places: Iterable[int]) -> list[Rival]:
+    """Return the round with one of some facts at another time, or a card on its other side.
 
-    The nearest by which the mistake is none, and all else settles as it does.
+    The nearest by which the mistake is none, and all else settles as it does. A payment may be none
+    of this round.
     """
     told = list(otherwise.record)
-    dealt = [at for at in places if isinstance(told[at], CardDealt)]
+    own = [at for at in places if isinstance(told[at], _MOVABLE)]
     moves = sorted(
         (abs(to - at), at, to)
-        for at in dealt
+        for at in own
         for to, fact in enumerate(told)
-        if isinstance(fact, CardDealt) and 0 < abs(to - at) <= _FAR
+        if isinstance(fact, CardDealt | type(told[at])) and 0 < abs(to - at) <= _FAR
     )
+    dealt = [at for at in own if isinstance(told[at], CardDealt)]
     ways = [_turned_over(told, at) for at in dealt if mistake[0] in _OF_SIDES]
     ways += [_moved(told, at, to) for _, at, to in moves[:_MOST_MOVES]]
+    ways += [[*told[:at], *told[at + 1 :]] for at in own if isinstance(told[at], PaymentMade)]
     for facts in ways:
         rival = otherwise(facts)
         same = rival.outcome.money == otherwise.stated.money
@@ -112,6 +118,10 @@ def _in_order(otherwise: Otherwise, mistake: Mistaken, places: Iterable[int]) ->
         if same and not more and mistake not in otherwise.mistakes_of(facts):
             return [rival]
     return []
+
+
+def _dealt(told: Sequence[AnyFact]) -> list[int]:
+    return [at for at, fact in enumerate(told) if isinstance(fact, CardDealt)]
 
 
 def _moved(told: Sequence[AnyFact], at: int, to: int) -> list[AnyFact]:

@@ -52,6 +52,7 @@ from settlement.reckoning.record import gist
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
 from settlement.reckoning.taking import Taking
+from settlement.reconcile.blindness import Blindness
 from settlement.reconcile.cameras import Cameras, Joined
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
@@ -98,6 +99,7 @@ class Reckoning:
         self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
         self._taking = Taking(self._felt, rules, self._decks.room)
         self._cameras = Cameras()
+        self._blindness = Blindness()
         self._clinging = Clinging()
         alone = self._shoe is None
         self._closing = Closing(rules, self._felt, self._decks, self._clinging, alone=alone)
@@ -141,6 +143,7 @@ class Reckoning:
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Published, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
         published = self.advance(through_ns)
+        self._blindness.take(observation)
         match observation:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
@@ -523,8 +526,13 @@ class Reckoning:
         closed_at = best.fact(over.end).at
         published = [self._stated.get(place) for place in range(over.opened, over.end)]
         asked = self._closing.asks(
-            best, others, self._cameras.count, as_published=_alike(published, record)
+            best,
+            others,
+            self._cameras.count,
+            blind=self._blindness.during(record[0].at or 0, closed_at or 0),
+            as_published=_alike(published, record),
         )
+        self._blindness.round_over(closed_at or 0)
         self._clinging.round_over(record)
         if not all(one.settles_alike for one in asked):
             self._decks.doubt(_faces(record))

@@ -248,6 +248,8 @@ class Plan:
     film: FilmRates | None = None
     """What cameras do, as measured on films; else ``rates`` says so of one camera."""
     eyes: tuple[Eye, ...] = (OVERHEAD,)
+    spots: tuple[int, ...] = ()
+    """Those that are played; none named: every spot of the felt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +266,7 @@ class Heard:
 def heard(seed: int, plan: Plan) -> Heard:
     """Deal one session, listen to it, and spoil what was heard."""
     rules, layout = _place(plan.rulebook)
-    spots = [spot.spot for spot in layout.spots]
+    spots = plan.spots or [spot.spot for spot in layout.spots]
     shoe = is_shoe_game(rules)
     mistakes = plan.rounds // plan.every if plan.every else 0
     codes = Random(seed).choices(_codes(plan.rulebook, len(spots)), k=mistakes)
@@ -302,14 +304,20 @@ def played(seed: int, plan: Plan, until_round: int | None = None) -> tuple[Count
 
     ``until_round`` is the last one that is settled; what is counted of later ones says nothing.
     """
-    told = heard(seed, plan)
+    return counted(heard(seed, plan), seed, plan, until_round)
+
+
+def counted(
+    told: Heard, seed: int, plan: Plan, until_round: int | None = None
+) -> tuple[Counter[str], list[str]]:
+    """Settle what was heard of a session, and count what became of its rounds."""
     said = published(told, until_round)
     due, found = _settled(told.rules, told.facts), _reconciled(told.rules, said)
     own = matched(ends(told.facts, START_NS), ends(said), found)
     return _counted(due, own, seed, plan)
 
 
-def _game(rulebook: str) -> Game:
+def game_of(rulebook: str) -> Game:
     return "shoe" if is_shoe_game(house(rulebook).rules) else "hand"
 
 
@@ -360,11 +368,13 @@ def _counted(
         moneys = real is not None and told is not None and _money(real) == _money(told)
         kind = "review" if open_ else "exact" if moneys else "wrong"
         counts[kind] += 1
+        counts["wrong net"] += kind == "wrong" and _nets(real) != _nets(told)
         mistakes = Counter() if real is None else _mistakes(real)
         accused = Counter() if told is None or open_ else _mistakes(told)
         counts["mistakes"] += mistakes.total()
         stated = (mistakes & accused).total()
         counts["stated"] += stated
+        counts["questions"] += len(told.reviews) if told is not None and told.reviews else 0
         counts["asked"] += mistakes.total() if open_ else 0
         counts["missed"] += 0 if open_ else mistakes.total() - stated
         counts["false"] += (accused - mistakes).total()
@@ -379,6 +389,11 @@ def _money(result: RoundResult) -> tuple[object, ...]:
         for spot in result.spots
     )
     return result.status, result.net, result.dealer.outcome, spots
+
+
+def _nets(result: RoundResult | None) -> dict[int, int | None]:
+    """Return what each spot that played gained."""
+    return {} if result is None else {spot.spot: spot.net for spot in result.spots}
 
 
 def _mistakes(result: RoundResult) -> Counter[tuple[str, int | None]]:
@@ -542,7 +557,7 @@ def main() -> None:
             rates = Rates().times(times).only(names)
             film = None
             if asked.rates == "measured":
-                film = FilmRates.measured(_game(asked.rulebook), asked.deck).times(times)
+                film = FilmRates.measured(game_of(asked.rulebook), asked.deck).times(times)
                 rates = rates.of_shoe()
             plan = Plan(
                 asked.rulebook,

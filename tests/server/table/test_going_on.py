@@ -12,6 +12,7 @@ from models.cards import Card
 from models.errors import TechnicianError
 from models.events import (
     AnyObservation,
+    CameraFault,
     CardDealt,
     CardGone,
     CardSighted,
@@ -183,6 +184,14 @@ def test_nor_is_one_begun_while_its_reader_was_not_connected() -> None:
     events = list(alone(noisy=False))
     first = next(at for at, event in enumerate(events) if isinstance(event, ShoeLoaded))
     events.insert(first + 1, ReaderFault(source="shoe", at=1, kind="link_lost", detail=""))
+    assert last_rest(events) is None
+
+
+def test_nor_is_one_begun_while_a_camera_was_blind() -> None:
+    events = list(alone(noisy=False))
+    first = next(at for at, event in enumerate(events) if isinstance(event, ShoeLoaded))
+    black = CameraFault(source="camera:overhead", at=1, kind="black", detail="", frame=0)
+    events.insert(first + 1, black)
     assert last_rest(events) is None
 
 

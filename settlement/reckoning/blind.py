@@ -1,0 +1,111 @@
+"""Mistakes that may only seem so because no camera saw the felt for a while.
+
+What happened in such a time, and in which order, nobody knows. So one principle holds for all
+codes: a mistake is certain only where it was shown before that time, or where nothing of the round
+rests on it. Any other is a question.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from models.events import (
+    AnyFact,
+    CardDealt,
+    CardExposed,
+    PaymentMade,
+    PlayerActed,
+    RoundClosed,
+    Spot,
+)
+from models.judgements import Review
+from settlement.clauses import SHOWN_BY
+from settlement.reckoning.asked import Asked, Mistaken, Otherwise
+from settlement.reckoning.dealt_amiss import in_order
+from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.story import Closed
+from settlement.reconcile.blindness import Span
+from settlement.reconcile.timing import SECOND
+
+_BY_CAMERA: Final = (CardDealt, CardExposed, PaymentMade, PlayerActed, RoundClosed)
+"""Facts whose time, or whose meaning, a camera tells."""
+
+
+def seen_blind(otherwise: Otherwise, over: Closed, blind: Sequence[Span]) -> Iterator[Asked]:
+    """Ask about the mistakes that may rest on times in which no camera saw the felt."""
+    record = otherwise.record
+    cards = {card.dealt - over.opened: card for card in over.cards if card.dealt >= over.opened}
+    for span in blind:
+        places = [at for at, fact in enumerate(record) if _rests_on(span, fact, cards.get(at))]
+        if over.turned_unseen:
+            places += _turned_by_dealer(record)
+        if not places:
+            continue
+        shown = _shown_before(otherwise, over, span, cards)
+        open_ = [one for one in otherwise.mistakes if not _is_certain(one, shown)]
+        if not open_:
+            continue
+        seqs = {seq for at in places for seq in record[at].evidence}
+        lasted_s = (span.until_ns - span.from_ns) / SECOND
+        what = f"Did it only seem so, because no camera saw the felt for {lasted_s:.1f} s?"
+        rivals = [rival for one in open_ for rival in in_order(otherwise, one, sorted({*places}))]
+        yield Asked(Review(what, (), tuple(sorted(seqs))), rivals=rivals, about=open_)
+
+
+def played_unseen(otherwise: Otherwise, blind: Sequence[Span]) -> Iterator[Asked]:
+    """Ask of spots without a hand whether they played one that no camera saw."""
+    played = {getattr(fact, "spot", None) for fact in otherwise.record}
+    for span in blind:
+        by_spot: dict[Spot, list[int]] = {}
+        for read in span.went:
+            if read.spot not in played and read.seq is not None:
+                by_spot.setdefault(read.spot, []).append(read.seq)
+        for spot, seqs in sorted(by_spot.items()):
+            what = f"Did spot {spot} play a hand? Its wager went while no camera saw the felt."
+            yield Asked(Review(what, (), tuple(seqs)))
+
+
+def _is_certain(mistake: Mistaken, shown: Sequence[Mistaken]) -> bool:
+    """Return whether a mistake holds whatever no camera saw."""
+    by = SHOWN_BY.get(mistake[0])
+    return by == "entry" or (by != "absence" and mistake in shown)
+
+
+def _rests_on(span: Span, fact: AnyFact, card: InPlay | None) -> bool:
+    """Return whether a fact may have happened while no camera saw, or have been seen late."""
+    times = [fact.at or 0]
+    if isinstance(fact, CardDealt):
+        if card is None or not card.seen_at:
+            return True
+        times.append(card.seen_at)
+    return isinstance(fact, _BY_CAMERA) and not (
+        max(times) < span.from_ns or min(times) > span.over_ns
+    )
+
+
+def _turned_by_dealer(record: Sequence[AnyFact]) -> list[int]:
+    """Return where the dealer's hole card was turned up: nobody saw when."""
+    return [
+        at
+        for at, fact in enumerate(record)
+        if isinstance(fact, CardExposed) and fact.to == "dealer"
+    ]
+
+
+def _shown_before(
+    otherwise: Otherwise, over: Closed, span: Span, cards: dict[int, InPlay]
+) -> list[Mistaken]:
+    """Return the mistakes that all holds which was seen before a time alone."""
+    record = otherwise.record
+    seen = [
+        fact
+        for at, fact in enumerate(record[:-1])
+        if (fact.at or 0) < span.from_ns and _was_seen(fact, over, span, cards.get(at))
+    ]
+    return otherwise.mistakes_of([*seen, RoundClosed(at=span.from_ns)]) if seen else []
+
+
+def _was_seen(fact: AnyFact, over: Closed, span: Span, card: InPlay | None) -> bool:
+    if isinstance(fact, CardDealt):
+        return card is not None and 0 < card.seen_at < span.from_ns
+    unseen = isinstance(fact, CardExposed) and fact.to == "dealer" and over.turned_unseen
+    return not unseen
