@@ -16,7 +16,16 @@ from models.errors import InputRefused, TechnicianError
 from models.judgements import AnyEvent
 from stream.files import JournalFiles
 from stream.identity import Identity
-from stream.store import at_rest, check_kind, damaged, identity_of, in_play, one_line, written_in
+from stream.store import (
+    at_rest,
+    check_kind,
+    damaged,
+    identity_of,
+    in_play,
+    one_line,
+    version_of,
+    written_in,
+)
 from stream.upcasting import upcast
 from stream.verifying import GENESIS, Place, another, link, verify_journal
 
@@ -93,6 +102,34 @@ class Entry(NamedTuple):
     body: bytes
     version: int
     """The version of the journal that wrote it."""
+
+
+class Signature(NamedTuple):
+    """A checkpoint as a journal stores it."""
+
+    seq: int
+    """The last entry that it covers."""
+    at_ns: int
+    key: bytes
+    signature: bytes
+
+
+def last_signature(path: Path) -> Signature | None:
+    """Return a journal's last signed checkpoint, unverified, also while it is written.
+
+    Raises:
+        TechnicianError: the journal is missing, or is no journal.
+    """
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        check_kind(connection, str(path))
+        if version_of(connection) == 1:
+            return None
+        query = (
+            "SELECT seq, at, key, signature FROM checkpoints WHERE seq > 0"
+            " ORDER BY seq DESC LIMIT 1"
+        )
+        row = connection.execute(query).fetchone()
+        return None if row is None else Signature(*row)
 
 
 def last_place(path: Path) -> Place:

@@ -384,6 +384,9 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     passed: tuple[PassedFault, ...]
     fault: str | None
     """Why the rest of the journal cannot be read; the entries before it stand."""
+    proven: int | None
+    """On a floor record, the last entry that the table's signature proves, 0 where there is none;
+    ``None`` where the service reads the table's own journal."""
 
 
 class TableView(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,10 +82,31 @@ def status(*, floor: Url, as_json: Json = False) -> None:
 
 @floors.command("verify", epilog="[dim]pitwatch floor verify --floor postgresql://floor/pit[/dim]")
 def verify(*, floor: Url) -> None:
-    """Compute every hash of every chain again, as after a restore. Exit 3 if one is damaged."""
+    """Compute every hash of every chain again, as after a restore. Exit 3 if one is damaged.
+
+    It names the chains with entries that their table's signature does not prove, and how many:
+    those since the last checkpoint, and all where no key of the table was named (`floor key`).
+    """
     from server.commands.floor_record import run_verify
 
     raise typer.Exit(run_verify(floor))
+
+
+@floors.command("key", epilog="[dim]pitwatch floor key --table BJ-07 --key BJ-07.key.pub.pem[/dim]")
+def name_key(
+    *,
+    floor: Url,
+    table: Table,
+    key: Annotated[str, typer.Option("--key", help="Its public key: its fingerprint or its file.")],
+) -> None:
+    """Name the key that a table signs with, as the record's owner.
+
+    The floor counts entries as proven up to the last checkpoint that a named key signed. After a
+    change of key name the new one too.
+    """
+    from server.commands.floor_record import name_key as named
+
+    named(floor, table, key)
 
 
 @floors.command(

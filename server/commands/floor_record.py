@@ -3,17 +3,19 @@
 import logging
 import signal
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
 from models.errors import InstallerError, OperatorError
 from models.house import House
 from server.archive.unreadable import without_parquet
-from server.house.wording import counted
+from server.house.wording import counted, proven_words
 from server.process.exit_status import Exit
 from server.process.signals import stop_signals
 from server.process.terminal import print_json, screen
 from stream.clock import HostClock
+from stream.signing import named_key
 
 
 def without_database() -> InstallerError:
@@ -65,7 +67,8 @@ def run_forward(
     if once:
         with FloorDatabase.connected(url) as floor:
             sent = forwarder.forward_all(floor)
-        delivery.report_states()
+        with closing(delivery):
+            delivery.report_states()
         screen().print(f"{counted(sent, 'entry', 'entries')} forwarded")
         for path, why in forwarder.refused.items():
             screen().print(f"not forwarded  {path}: {why}", soft_wrap=True)
@@ -106,6 +109,7 @@ def show_status(url: str, *, as_json: bool) -> Exit:
                 "state": one.state,
                 "seq": one.seq,
                 "behind": one.behind,
+                "proven": one.proven,
                 "silent_s": round(one.silent.total_seconds(), 3),
             }
             for one in lags
@@ -115,7 +119,8 @@ def show_status(url: str, *, as_json: bool) -> Exit:
         for one in lags:
             screen().print(
                 f"{one.table}  epoch {one.epoch}  {one.state}  entry {one.seq}, "
-                f"{one.behind} behind, last heard {one.silent.total_seconds():.0f} s ago",
+                f"{one.behind} behind, last heard {one.silent.total_seconds():.0f} s ago, "
+                f"{proven_words(one.proven, one.seq)}",
                 soft_wrap=True,
             )
         for each in aside:
@@ -126,28 +131,45 @@ def show_status(url: str, *, as_json: bool) -> Exit:
 
 
 def run_verify(url: str) -> Exit:
-    """Compute every hash again; ``FINDINGS`` where a chain is not what was hashed.
+    """Compute every hash again, and print up to where each chain is proven by signatures.
+
+    Returns ``FINDINGS`` where a chain is not what was hashed.
 
     Raises:
         TechnicianError: a chain of the services' own is damaged.
     """
-    chains = entries = 0
-    faults = []
+    chains = entries = proven = 0
+    faults, unsigned = [], []
     with FloorDatabase.connected(url) as floor:
         for chain, fault in floor.verify():
             chains, entries = chains + 1, entries + chain.place.seq
+            name = f"{chain.table} epoch {chain.epoch}"
             if fault is not None:
-                faults.append(f"{chain.table} epoch {chain.epoch}: {fault}")
+                faults.append(f"{name}: {fault}")
+            else:
+                proven += chain.proven
+            if chain.proven < chain.place.seq:
+                unsigned.append(f"{name}: {proven_words(chain.proven, chain.place.seq)}")
         own = floor.verify_own()
+    for one in unsigned:
+        screen().print(f"not proven  {one}", soft_wrap=True)
     for fault in faults:
         screen().print(f"damaged  {fault}", soft_wrap=True)
     screen().print(
         f"{counted(chains - len(faults), 'chain')} of {chains} are whole, "
-        f"{counted(entries, 'entry', 'entries')}; "
-        + ", ".join(f"{name} is whole, {seq}" for name, seq in own.items()),
+        f"{counted(entries, 'entry', 'entries')}, {proven} of them proven by their table's "
+        "signature; " + ", ".join(f"{name} is whole, {seq}" for name, seq in own.items()),
         soft_wrap=True,
     )
     return Exit.FINDINGS if faults else Exit.CLEAN
+
+
+def name_key(url: str, table: str, key: str) -> None:
+    """Name the key that a table signs with, by its fingerprint or public file."""
+    fingerprint = named_key(key, "--key")
+    with FloorDatabase.connected(url) as floor:
+        floor.name_key(table, fingerprint)
+    screen().print(f"entries of {table} that {fingerprint} signed are proven", soft_wrap=True)
 
 
 def start_epoch(url: str, table: str, journal: str, reason: str) -> None:

@@ -11,6 +11,7 @@ from psycopg.rows import namedtuple_row
 
 from models.errors import InstallerError, OperatorError, TechnicianError
 from server.archive.days import Begun
+from server.floor_record.proving import SIGNATURES, proven_in
 from stream.clock import elapsed_ns
 from stream.identity import Identity
 from stream.journal import Place, link
@@ -43,6 +44,8 @@ class Chain:
     """The last entry that the floor has, and its hash."""
     state: str
     """``sound``, or why the floor takes no more of it: ``forked``, ``behind``, ``retired``."""
+    proven: int = 0
+    """The last entry that the table's signature proves, for a reader; 0 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class Lag:
     """Entries that the table has besides, as it last said …"""
     silent: timedelta
     """… that long ago."""
+    proven: int
+    """The last entry that the table's signature proves; 0 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ class FloorDatabase:
         try:
             rows = self._ask(query, (*asked, last_there))
         except TechnicianError as fault:
-            if not _is_older(fault):
+            if not is_older(fault):
                 raise
             rows = self._ask(older, asked)
         for row in rows:
@@ -149,7 +154,7 @@ class FloorDatabase:
         try:
             return self._take_together(parcels, is_late=is_late)
         except TechnicianError as fault:
-            if not _is_older(fault):
+            if not is_older(fault):
                 raise
             self._older_ns = elapsed_ns()
             return [self._take_alone(parcel) for parcel in parcels]
@@ -198,7 +203,19 @@ class FloorDatabase:
         """Return how far the floor is behind each table, the farthest first."""
         columns: LiteralString = "table_id, epoch, journal, state, seq, behind, silent"
         query = f"SELECT {columns} FROM pitwatch.lag ORDER BY behind DESC, table_id, epoch"
-        return [Lag(*row) for row in self._ask(query)]
+        proven = self._proven()
+        rows = self._ask(query)
+        return [Lag(*(*row, proven.get((row.table_id, row.epoch), 0))) for row in rows]
+
+    def _proven(self) -> dict[tuple[str, int], int]:
+        """Return the last proven entry of each chain that has one, by its table and epoch."""
+        chains = self._ask("SELECT session, table_id, epoch FROM pitwatch.chains")
+        proven = proven_in(self._ask(SIGNATURES, ([row.session for row in chains],)))
+        return {
+            (row.table_id, row.epoch): proven[row.session]
+            for row in chains
+            if row.session in proven
+        }
 
     def quarantine(self) -> list[PutAside]:
         """Return everything that was put aside, the latest first."""
@@ -218,8 +235,10 @@ class FloorDatabase:
         """Compute every hash of every chain again; yield each chain, and what is wrong with it."""
         columns: LiteralString = "table_id, epoch, seq, head, state"
         query = f"SELECT {columns} FROM pitwatch.chains ORDER BY table_id, epoch"
+        proven = self._proven()
         for row in self._ask(query):
-            chain = Chain(row.table_id, row.epoch, Place(row.seq, row.head), row.state)
+            signed = proven.get((row.table_id, row.epoch), 0)
+            chain = Chain(row.table_id, row.epoch, Place(row.seq, row.head), row.state, signed)
             if chain.state != "retired":
                 yield chain, self._fault_of(chain)
 
@@ -287,6 +306,15 @@ class FloorDatabase:
         epoch: int = rows[0].epoch
         return epoch
 
+    def name_key(self, table: str, fingerprint: str) -> None:
+        """Name a key of a table: entries that it signed count as proven from now on."""
+        self._ask(
+            "INSERT INTO pitwatch.table_keys (table_id, fingerprint) VALUES (%s, %s)"
+            " ON CONFLICT (table_id, fingerprint) DO UPDATE SET named_by = session_user"
+            " RETURNING table_id",
+            (table, fingerprint),
+        )
+
     def heads_of(self, day: date) -> dict[str, tuple[int, str]]:
         """Return last entry and hash, in hex, of each journal of a day, by its id.
 
@@ -305,6 +333,11 @@ class FloorDatabase:
             TechnicianError: it is under legal hold, or not on the floor.
         """
         self._ask("SELECT pitwatch.retire_day(%s, %s)", (day, manifest))
+        self._ask(
+            "DELETE FROM pitwatch.signatures s USING pitwatch.chains c"
+            " WHERE c.day = %s AND c.journal = s.journal RETURNING s.seq",
+            (day,),
+        )
 
     def hold(self, first: date, last: date, table: str | None, reason: str) -> int:
         """Place a legal hold on days; return its number."""
@@ -388,6 +421,6 @@ def _first_line(fault: psycopg.Error) -> str:
     return next(iter(str(fault).strip().splitlines()), type(fault).__name__)
 
 
-def _is_older(fault: TechnicianError) -> bool:
+def is_older(fault: TechnicianError) -> bool:
     """Tell whether the floor is of a version that lacks the function that was called."""
     return isinstance(fault.__cause__, psycopg.errors.UndefinedFunction)

@@ -16,12 +16,12 @@ from typing import Any, Final
 from models.decode import decode_event
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from models.events import ReviewResolved
-from server.floor_record.database import FloorDown
+from server.floor_record.database import FloorDown, is_older
 from server.floor_record.link import Link
 from server.table.resolving import Handed, decide
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
-from stream.reading import journal_identity, last_place
+from stream.reading import Signature, journal_identity, last_place, last_signature
 from stream.seal import has_seal
 from stream.store import waiting
 
@@ -30,6 +30,8 @@ _LOOK_S: Final = 0.2
 _REPORT_NS: Final = 1_000_000_000
 """Nanoseconds between two reports of the journals' states."""
 _AGAIN_S: Final = 2.0
+_OLDER_NS: Final = 60_000_000_000
+"""Nanoseconds after which it is tried again whether a floor takes signatures by now."""
 log: Final = logging.getLogger("pitwatch.forward")
 
 
@@ -48,6 +50,10 @@ class DecisionDelivery:
         self._link, self._journals, self._decides = Link(url), journals, decides
         self._reported: dict[Path, tuple[int, int, int, bool]] = {}
         """The state of each journal's files when it was last reported."""
+        self._signed: dict[Path, tuple[int, int, int]] = {}
+        """The times of each journal's files when its last signature was sent, and its entry."""
+        self._older_until_ns = 0
+        """Until when signatures are not sent: the floor is of an older version."""
         self._ids: dict[Path, tuple[int, str]] = {}
         """The id of each journal, and the file's number."""
         self._over = threading.Event()
@@ -60,10 +66,14 @@ class DecisionDelivery:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
         self._link.close()
 
     def report_states(self) -> None:
-        """Report once whether each journal is being written and sealed.
+        """Report once whether each journal is being written and sealed, and what was signed.
 
         Raises:
             FloorDown: the database does not answer.
@@ -71,6 +81,7 @@ class DecisionDelivery:
         for path in self._journals():
             try:
                 self._report_state(path)
+                self._report_signature(path)
             except (TechnicianError, OSError) as fault:
                 if isinstance(fault, FloorDown):
                     raise
@@ -106,6 +117,35 @@ class DecisionDelivery:
             query = "SELECT pitwatch.stands(?, ?, ?)"
             if self._link.execute(query, (journal, *now)).fetchall()[0][0]:
                 self._reported[path] = stamp
+
+    def _report_signature(self, path: Path) -> None:
+        """Send the last checkpoint that a journal has, where it has a new one."""
+        if elapsed_ns() < self._older_until_ns:
+            return
+        files, log_ns = JournalFiles(path), 0
+        with suppress(FileNotFoundError):
+            log_ns = files.log.stat().st_mtime_ns
+        stamp = (path.stat().st_mtime_ns, log_ns)
+        *known, seq = self._signed.get(path, (0, 0, 0))
+        if tuple(known) == stamp:
+            return
+        journal, last = self._id_of(path), last_signature(path)
+        if journal is not None and last is not None and last.seq != seq:
+            if not self._sends(journal, last):
+                return
+            seq = last.seq
+        self._signed[path] = (*stamp, seq)
+
+    def _sends(self, journal: str, last: Signature) -> bool:
+        """Send a signature; return whether the floor knows the journal."""
+        query = "SELECT pitwatch.signed(?, ?, ?, ?, ?)"
+        try:
+            return bool(self._link.execute(query, (journal, *last)).fetchall()[0][0])
+        except TechnicianError as fault:
+            if not is_older(fault):
+                raise
+            self._older_until_ns = elapsed_ns() + _OLDER_NS
+            return False
 
     def _id_of(self, path: Path) -> str | None:
         """Return a journal's id, read once from each file; ``None`` while it has none."""

@@ -19,6 +19,7 @@ from server.floor_record.chains import (
 )
 from server.floor_record.folding import Folding
 from server.floor_record.index import RecordIndex, rounds_of
+from server.floor_record.proving import SIGNATURES, proven_in
 from server.readmodel.ending import Ending
 from server.readmodel.entries import KEPT
 from server.readmodel.floor import Floor
@@ -28,6 +29,8 @@ from server.readmodel.views import RoundRow
 from stream.clock import elapsed_ns
 from stream.reading import UnknownEvent
 
+_PROVEN_NS: Final = 5_000_000_000
+"""Nanoseconds between two looks at what tables signed: they sign once a minute or less often."""
 _STATES_NS: Final = 1_000_000_000
 """Nanoseconds between two looks at what tables say of themselves."""
 _MOST_ROUNDS: Final = 100
@@ -95,6 +98,7 @@ class RecordFloor(Floor):
         self._journals: dict[str, RecordJournal] = {}
         self._last_moved = 0
         self._states_ns = elapsed_ns() - _STATES_NS
+        self._proven_ns = elapsed_ns() - _PROVEN_NS
         self._awaited: dict[str, int] | None = None
         """The entries that are to be folded before the service is ready."""
 
@@ -130,6 +134,11 @@ class RecordFloor(Floor):
             self._states_ns = elapsed_ns()
             for name, state in await asyncio.to_thread(self._stated):
                 self._stand(name, state)
+        if elapsed_ns() - self._proven_ns >= _PROVEN_NS:
+            self._proven_ns = elapsed_ns()
+            for name, proven in (await asyncio.to_thread(self._proven_now, self._open())).items():
+                if (session := self._sessions.get(name)) is not None:
+                    session.proven = max(session.proven or 0, proven)
         if not self.is_ready:
             self.is_ready = await asyncio.to_thread(self._has_caught_up)
         self.looked_ns = elapsed_ns()
@@ -183,7 +192,14 @@ class RecordFloor(Floor):
         journal = RecordJournal(moved.key, moved.state, self._links)
         self._journals[moved.key.session] = journal
         stored = (moved.number, moved.kept)
-        return Session(journal, self.index, self.is_worked_on, self._ending, stored)
+        session = Session(journal, self.index, self.is_worked_on, self._ending, stored)
+        session.proven = 0
+        self._proven_ns = elapsed_ns() - _PROVEN_NS
+        return session
+
+    def _open(self) -> list[str]:
+        """Return the sessions that have entries which are not proven."""
+        return [name for name, one in self._sessions.items() if (one.proven or 0) < one.place.seq]
 
     def _noticed(self, session: Session) -> list[RoundRow]:
         """Return the newest rounds that need attention."""
@@ -226,6 +242,12 @@ class RecordFloor(Floor):
             for session, row in rounds_of(on, touched):
                 rounds[session][row.round] = row
         return _News(events, rounds)
+
+    def _proven_now(self, names: list[str]) -> dict[str, int]:
+        if not names:
+            return {}
+        with self._links.one() as on:
+            return proven_in(on.execute(SIGNATURES.replace("%s", "?"), (names,)).fetchall())
 
     def _stated(self) -> list[tuple[str, ChainState]]:
         with self._links.one() as on:

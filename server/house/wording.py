@@ -103,6 +103,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def proven_words(proven: int, last: int) -> str:
+    """Say up to which entry a table's signature proves a record that ends with ``last``."""
+    if proven >= last:
+        return f"proven up to entry {proven:,}"
+    left = f"{counted(last - proven, 'entry', 'entries')} not yet signed"
+    return f"proven up to entry {proven:,}; {left}" if proven else f"nothing proven; {left}"
+
+
 def events_text(numbers: Sequence[int]) -> str:
     """Write ``event 7``, ``events 7, 9``; nothing for no event."""
     listed = ", ".join(map(str, numbers))

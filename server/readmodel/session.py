@@ -78,6 +78,8 @@ class Session:
         self.name = journal.name
         self.place = Place()
         self.fault: str | None = None
+        self.proven: int | None = None
+        """The last entry that the table's signature proves; ``None`` of its own journal."""
         self.clock = ClockStanding()
         self._index = index
         self._id, kept = index.session(self.name) if stored is None else stored
@@ -250,6 +252,7 @@ class Session:
             troubles=self._devices.troubles,
             passed=self._devices.passed,
             fault=self.fault,
+            proven=self.proven,
         )
 
     def _state(self) -> TableState:

@@ -179,6 +179,9 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     passed: tuple[PassedFault, ...]
     fault: str | None
     """Why the rest of the journal cannot be read; the entries before it stand."""
+    proven: int | None
+    """On a floor record, the last entry that the table's signature proves, 0 where there is none;
+    ``null`` where the service reads the table's own journal."""
 
 
 class TableView(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,6 +242,14 @@ class CurrencyView(msgspec.Struct, frozen=True):
     decimals: int
 
 
+class Unsigned(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tables' signatures do not prove yet of a floor record."""
+
+    entries: int
+    tables: int
+    """The number of tables whose entries these are."""
+
+
 class HouseView(msgspec.Struct, frozen=True, kw_only=True):
     """The house's formats of times and amounts."""
 
@@ -253,6 +264,8 @@ class HouseView(msgspec.Struct, frozen=True, kw_only=True):
     """The currency of each table that differs from the house's."""
     exports: tuple[str, ...]
     """The formats of exported lists: ``parquet`` only where pyarrow is installed."""
+    unsigned: Unsigned | None
+    """``null`` where all entries are signed, or the service reads the tables' own journals."""
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):

@@ -88,7 +88,7 @@ STARTED = (
     "examples",
     *("serve", "console", "run", "relay run", "relay letters", "relay resend"),
     *("report verify", "snapshot verify", "forward", "floor migrate", "floor status"),
-    *("floor verify", "floor epoch", "floor retire", "floor hold", "floor lift"),
+    *("floor verify", "floor key", "floor epoch", "floor retire", "floor hold", "floor lift"),
 )
 """Commands with a test of their own."""
 OWN = (

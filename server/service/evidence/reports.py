@@ -8,7 +8,7 @@ from models.judgements import RoundResult
 from server.house.citations import Book, deciding, passages, settled_by, wording
 from server.house.formatting import Formats
 from server.house.rules_in_force import name_of
-from server.house.wording import counted, place, with_pips
+from server.house.wording import counted, place, proven_words, with_pips
 from server.readmodel.cases import (
     AnyCaseEvent,
     CaseAssigned,
@@ -175,10 +175,18 @@ def _about_session(matter: SessionMatter, made: Made, words: Words) -> Pairs:
             ("Balance", words.still_open(_balances(matter))),
             ("Rounds final", f"{len(final)} of {len(matter.rounds)}"),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
+            *_proof(view),
             ("Made", f"{words.moment(made.at)} for {made.by}"),
             *words.about(view.started_at or made.at),
         )
     )
+
+
+def _proof(view: SessionView) -> tuple[tuple[str, str], ...]:
+    """Say of a record on the floor how far the table's signature proves it."""
+    if view.proven is None:
+        return ()
+    return (("Signed by the table", proven_words(view.proven, view.last_seq)),)
 
 
 def _balances(matter: SessionMatter) -> Totals:
@@ -201,6 +209,7 @@ def _about_round(matter: IncidentMatter, words: Words) -> Pairs:
             *words.about(row.at),
             ("Entries", entries_text(row, _cited(matter))),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
+            *_proof(view),
         )
     )
 

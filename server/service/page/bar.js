@@ -2,6 +2,7 @@
 
 import { checkConnection, lostAt } from "./connection.js";
 import { h, put } from "./dom.js";
+import { counted } from "./words.js";
 
 /** Draw the bar of `me` into `bar`; `pages` are those that may be opened, `page` is the one shown. */
 export function drawBar(/** @type {HTMLElement} */ bar, /** @type {{ me: Person, pages: PageOfConsole[], page: PageOfConsole | null }} */ { me, pages, page }) {
@@ -29,6 +30,12 @@ export function drawBar(/** @type {HTMLElement} */ bar, /** @type {{ me: Person,
     h("a", { class: "who", href: "#/own", "aria-current": page?.path === "own" ? "page" : null },
       h("b", {}, h("span", { class: "unseen" }, "Your account: "), me.name), me.role !== me.name && h("span", {}, me.role)),
     open);
+}
+
+/** On every page over a floor record: how many entries no signature of their table proves yet. */
+export function drawUnsigned(/** @type {HTMLElement} */ place, /** @type {{ entries: number, tables: number } | null} */ left) {
+  place.hidden = left === null;
+  put(place, left && `${counted(left.entries, "entry", "entries")} of ${counted(left.tables, "table")} not yet signed: the table's page says up to where it is proven.`);
 }
 
 const AGAIN_MS = 6000;

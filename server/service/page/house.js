@@ -4,7 +4,7 @@
 import { ask } from "./api.js";
 
 /** @type {HouseFormats} */
-const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {}, exports: ["csv"] };
+const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {}, exports: ["csv"], unsigned: null };
 
 let house = DEFAULT;
 let formats = made(house);
@@ -19,6 +19,9 @@ export const loadHouse = async () => setHouse(await ask("/api/house"));
 
 export const houseZone = () => house.zone;
 export const houseShifts = () => house.shifts;
+
+/** How much the tables' signatures do not prove yet of a floor record: { entries, tables }; else null. */
+export const unsigned = () => house.unsigned;
 
 /** The formats of exported lists: Parquet only where the service can write it. */
 export const houseExports = () => house.exports;

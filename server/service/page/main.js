@@ -2,12 +2,12 @@
 
 import { parseAddress } from "./address.js";
 import { Refused, ask, keepCsrf, post } from "./api.js";
-import { drawBar, drawOffline } from "./bar.js";
+import { drawBar, drawOffline, drawUnsigned } from "./bar.js";
 import { keepConnection, watchConnection } from "./connection.js";
 import { h, isTyping, put } from "./dom.js";
 import { showCharts } from "./charts.js";
 import { showFloor } from "./floor.js";
-import { houseZone, loadHouse } from "./house.js";
+import { houseZone, loadHouse, unsigned } from "./house.js";
 import { showPeople } from "./people.js";
 import { showQueue } from "./queue.js";
 import { showRound } from "./round.js";
@@ -91,6 +91,7 @@ async function route() {
   if (me === null) {
     put(bar);
     bar.hidden = true;
+    drawUnsigned(part("unsigned"), null);
     showSignIn({ main, onDone: start });
     return;
   }
@@ -99,8 +100,15 @@ async function route() {
   drawBar(bar, { me, page, pages: PAGES.filter((one) => one.name && me.rights.includes(one.right)) });
   tick();
   document.title = `${page ? page.name ?? address.rest.join(" ") : GONE.title} · Pitwatch`;
+  noteUnsigned();
   if (page) await shown(page, address.rest, signal);
   else put(main, unknownAddress());
+}
+
+/** The house says with every page what is not signed by now; where that cannot be read, the page itself says so. */
+async function noteUnsigned() {
+  if (me.rights.includes("see_tables")) await loadHouse().catch(() => null);
+  drawUnsigned(part("unsigned"), me === null ? null : unsigned());
 }
 
 async function shown(/** @type {PageOfConsole} */ page, /** @type {string[]} */ rest, /** @type {AbortSignal} */ signal) {

@@ -10,7 +10,7 @@ import { BADGES, statusLabel } from "./rounds.js";
 import { phaseAt, standing, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
 import { clauses, item, mistake, moneyTable, readCitations, reports } from "./findings.js";
-import { amountsOf, counted, day, fine, kind, offset, sentenceOf, signed, span, tone } from "./words.js";
+import { amountsOf, counted, day, fine, kind, offset, provenText, sentenceOf, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
 const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
@@ -26,14 +26,14 @@ const PATIENCE_MS = 2500;
 
 export async function showRound(/** @type {PageContext} */ { main, me, may, rest: [session, number, place], notify, onLeave }, /** @type {AbortSignal} */ signal) {
   const round = Number(number);
-  const [row, { round: last }, phases, from, footage, clauseTexts, asked] = await Promise.all([
+  const [row, { round: last, proven }, phases, from, footage, clauseTexts, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), ask(paths.session(session), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
     askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
   const [events, question] = await Promise.all([eventsOf(session, row, from, signal), askOf(row, { me, may, notify }), readCitations(row)]);
   const player = new Player(row, events, footage);
-  const page = layOut(main, { row, last, phases, events, footage, clauseTexts, player, session, may, notify, question });
+  const page = layOut(main, { row, last, proven, phases, events, footage, clauseTexts, player, session, may, notify, question });
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, page.picture?.keys ?? {}, { "[": beside(row, -1, last), "]": beside(row, 1, last) });
   onLeave(signal, () => { player.pause(); page.picture?.end(); });
@@ -174,7 +174,7 @@ class Player {
   }
 }
 
-function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, last, phases, events, footage, clauseTexts, player, session, may, notify, question }) {
+function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, last, proven, phases, events, footage, clauseTexts, player, session, may, notify, question }) {
   const camera = footage?.cameras.find((/** @type {Answer} */ one) => one.clip) ?? null;
   const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, notify }) }) : null;
   player.video = picture?.video ?? null;
@@ -191,6 +191,7 @@ function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, la
   const pictures = h("section", { class: "panel", hidden: true, "aria-label": "Evidence pictures" });
   put(main,
     heading(row, last, may),
+    proven !== null && proven < row.last_seq && h("p", { class: "doubt" }, `This round rests on entries that its table has not signed yet: ${provenText(proven, row.last_seq)}.`),
     question?.drawn,
     h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
     h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),

@@ -8,7 +8,7 @@ import { cleared, drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, newTable, standing, tableOf } from "./table_state.js";
-import { amountsOf, clock, deviceName, kind, moment, momentAndAge, sentenceOf, signed, tone } from "./words.js";
+import { amountsOf, clock, deviceName, kind, moment, momentAndAge, provenText, sentenceOf, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable, reports } from "./findings.js";
 
 const TICKER = 60;
@@ -135,6 +135,7 @@ function presence(/** @type {Answer} */ now, /** @type {string} */ stream) {
 
 function health(/** @type {Answer} */ now) {
   const rows = now.fault ? [["Journal", now.fault, "bad"]] : [["Journal", `read to event ${countOf(now.last_seq)}`, "good"]];
+  if (now.proven !== null) rows.push(["Signed", provenText(now.proven, now.last_seq), now.proven < now.last_seq ? "doubt" : "good"]);
   const isOver = now.presence === "recorded";
   for (const one of now.troubles) rows.push([deviceName(one.source), `${faultText(one.kind)} ${isOver ? "at the end, " : ""}since ${clock(one.since)}`, isOver ? "quiet" : "bad"]);
   for (const kind of new Set(atFault(now).map((/** @type {Answer} */ one) => one.kind))) if (wayOut(kind)) rows.push(["What to do", wayOut(kind), ""]);

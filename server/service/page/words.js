@@ -110,6 +110,13 @@ export function momentAndAge(/** @type {number} */ at, /** @type {number} */ now
   return at === null || since === day(at) ? moment(at) : `${moment(at)} (${since})`;
 }
 
+/** Up to which entry a table's signature proves a record on the floor that ends with `last`. */
+export function provenText(/** @type {number} */ proven, /** @type {number} */ last) {
+  if (proven >= last) return `proven up to entry ${countOf(proven)}`;
+  const left = `${counted(last - proven, "entry", "entries")} not yet signed`;
+  return proven ? `proven up to entry ${countOf(proven)}; ${left}` : `nothing proven; ${left}`;
+}
+
 export const counted = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) =>
   `${countOf(number)} ${number === 1 ? one : many}`;
 

@@ -166,6 +166,7 @@ interface HouseFormats {
   shifts: string[];
   others: Record<string, Currency>;
   exports: string[];
+  unsigned: { entries: number; tables: number } | null;
 }
 
 /** Who is signed in. */

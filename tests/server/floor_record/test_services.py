@@ -50,6 +50,9 @@ def told(found: House, client: httpx.Client) -> dict[str, Any]:
     """Return all that a service tells of its tables."""
     whole = {kind: found.get(client, f"/api/{kind}", limit=500)["items"] for kind in LISTS}
     sessions = found.get(client, "/api/sessions")
+    tables = found.get(client, "/api/tables")
+    for one in (*sessions, *(table["now"] for table in tables)):
+        one.pop("proven")  # said of the floor alone
     events = {
         one["session"]: found.get(client, f"/api/sessions/{one['session']}/events", limit=500)
         for one in sessions
@@ -57,7 +60,7 @@ def told(found: House, client: httpx.Client) -> dict[str, Any]:
     return whole | {
         "sessions": sessions,
         "events": events,
-        "tables": found.get(client, "/api/tables"),
+        "tables": tables,
     }
 
 
