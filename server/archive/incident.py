@@ -315,12 +315,15 @@ def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:
             entry.compress_type = zipfile.ZIP_STORED if filmed else zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
         archive.comment = b" " * guard_size(signed=signer is not None)
-    before = target.getvalue()[: -guard_size(signed=signer is not None)]
-    digest = hashlib.sha256(before).digest()
+    size = guard_size(signed=signer is not None)
+    with target.getbuffer() as whole:  # without a copy: it may hold much video
+        digest = hashlib.sha256(whole[:-size]).digest()
     guard = HASHED + digest.hex()
     if signer is not None:
         guard += f"{SIGNED}{signer.public.hex()}:{signer.sign_digest(PURPOSE, digest).hex()}"
-    return before + guard.encode("ascii")
+    target.seek(-size, io.SEEK_END)
+    target.write(guard.encode("ascii"))
+    return target.getvalue()
 
 
 def guard_size(*, signed: bool) -> int:

@@ -5,6 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Generic, TypeVar
 
+from server.service.http.turns import Turns
+
 T = TypeVar("T")
 
 
@@ -16,18 +18,18 @@ class Kept(Generic[T]):
         self._values: OrderedDict[Hashable, T] = OrderedDict()
         self._size = 0
 
-    async def get(self, key: Hashable, work: Callable[[], T], cutting: asyncio.Semaphore) -> T:
+    async def get(self, key: Hashable, work: Callable[[], T], turns: Turns) -> T:
         """Return the result stored under ``key``, or do the work in a thread and store that."""
-        found = await self.one_of_many(key, lambda: {key: work()}, cutting)
+        found = await self.one_of_many(key, lambda: {key: work()}, turns)
         assert found is not None
         return found
 
     async def one_of_many(
-        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], cutting: asyncio.Semaphore
+        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], turns: Turns
     ) -> T | None:
         """Return the result stored under ``key``, or do work that gives several results."""
         if key not in self._values:
-            async with cutting:
+            async with turns:
                 if key not in self._values:
                     for name, made in (await asyncio.to_thread(work)).items():
                         self._keep(name, made)

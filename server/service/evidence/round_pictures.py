@@ -16,6 +16,7 @@ from server.service.access.people import Person, Right
 from server.service.evidence.chip_pictures import Still, stills
 from server.service.evidence.round_evidence import CardShown, ChipsMoment, cards_of, disputed_chips
 from server.service.evidence.video import Found, card_pictures
+from server.service.http.turns import Turns
 
 _PAGE: Final = 2000
 _EVIDENCE: Final = 2000
@@ -54,11 +55,11 @@ async def round_pictures(
     who: Person,
     *,
     recording: Found | None,
-    cutting: asyncio.Semaphore,
+    turns: Turns,
 ) -> RoundEvidence:
     """Gather a report's evidence of a round; face-down cards are named only with the right to it.
 
-    ``cutting`` limits the number of pictures cut at the same time.
+    ``turns`` limits the heavy work at the same time.
 
     Raises:
         TechnicianError: the journal cannot be read.
@@ -74,7 +75,7 @@ async def round_pictures(
     if recording is None:
         bare = tuple(ChipsShown(one, None, None) for one in chips)
         return RoundEvidence(tuple((card, None) for card in cards), bare, is_filmed=False)
-    async with cutting:
+    async with turns:
         found = await asyncio.to_thread(_cut, recording, cards)
         shown = await asyncio.to_thread(_circles, recording, chips)
     pictured = tuple((card, found.get(_sighted(card))) for card in cards)

@@ -1,6 +1,5 @@
 """Find recordings beside the journals, and take a session's pictures and clips from them."""
 
-import asyncio
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ from server.archive.clips import Clip, Clips
 from server.archive.lying import free_times, patches
 from server.service.evidence.footage import CameraView, ClipView, Lens
 from server.service.evidence.kept import Kept
+from server.service.http.turns import Turns
 from stream.clock import elapsed_ns
 from stream.recording import SESSION_FILE, read_layout, video_files
 from vision.crops import in_surroundings, jpeg
@@ -31,8 +31,6 @@ from vision.felt import Felt, Pose, locate
 
 FOUND_AGAIN_NS: Final = 5_000_000_000
 """Nanoseconds that the list of recordings stays valid."""
-AT_ONCE: Final = 2
-"""Videos read at the same time: the tables' own work comes first."""
 CARD_WIDTH_PX: Final = 132
 WHOLE_WIDTH_PX: Final = 420
 """Pixels. Width of a card's picture with surroundings, large enough for a person's decision."""
@@ -359,7 +357,8 @@ class Video:
         self.clips = Kept[Clip](CLIPS_BYTES, lambda clip: len(clip.mp4))
         self.pictures = Kept[bytes](PICTURES_BYTES, len)
         self.moments = Kept[int](MOMENTS_KEPT, lambda _: 1)
-        self.cutting = asyncio.Semaphore(AT_ONCE)
+        self.turns = Turns()
+        """Of all heavy work: pictures, clips, reports, exports."""
         self._looked: dict[tuple[str, str], int] = {}
 
     def is_new_look(self, person: str, session: str, now_ns: int) -> bool:

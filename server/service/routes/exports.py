@@ -18,7 +18,7 @@ from server.readmodel.exports import (
     Place,
     pieces,
 )
-from server.readmodel.index import Sought
+from server.readmodel.index import Key, Sought
 from server.readmodel.rows import before_time
 from server.readmodel.views import Row
 from server.service.access.people import Person, Right
@@ -29,7 +29,8 @@ from server.service.request.house import house_of
 from server.service.request.recordings import video_of
 from server.service.request.sessions import Nanoseconds, floor_of, shown
 
-_AT_ONCE: Final = 2000
+_AT_ONCE: Final = 500
+"""Rows of a piece: each export that is being sent holds one."""
 _MONEY: Final = frozenset({"payments", "ledger"})
 
 router = APIRouter()
@@ -81,7 +82,8 @@ async def export(
     right = Right.SEE_MONEY if kind in _MONEY else Right.SEE_ROUNDS
     if not who.may(right):
         raise Problem(403, f"this export also requires the right {right}")
-    own = await asyncio.to_thread(video_of(request).recordings.currencies)
+    async with video_of(request).turns:
+        own = await asyncio.to_thread(video_of(request).recordings.currencies)
     try:
         table = pieces(kind, form, Place(house_of(request), own))
     except ImportError:
@@ -101,11 +103,24 @@ async def _content(
 ) -> AsyncIterator[bytes]:
     yield table.start()
     sought = replace(sought, tables=who.tables)
-    while rows := await floor_of(request).index.look_up(sought, _AT_ONCE):
-        visible = _visible(request, who, [placed.row for placed in rows])
-        yield await asyncio.to_thread(table.more, visible)
-        sought = replace(sought, before=rows[-1].key)
+    while found := await _piece(request, who, table, sought):
+        piece, last = found
+        del found  # while a slow reader takes it, a piece is held once
+        yield piece
+        sought = replace(sought, before=last)
     yield table.end()
+
+
+async def _piece(
+    request: Request, who: Person, table: Pieces, sought: Sought[Any]
+) -> tuple[bytes, Key] | None:
+    """Return the next rows as bytes, and the key of the last; ``None`` at the end."""
+    async with video_of(request).turns.next():
+        rows = await floor_of(request).index.look_up(sought, _AT_ONCE)
+        if not rows:
+            return None
+        visible = _visible(request, who, [placed.row for placed in rows])
+        return await asyncio.to_thread(table.more, visible), rows[-1].key
 
 
 def _visible(request: Request, who: Person, rows: Sequence[Row]) -> list[Row]:

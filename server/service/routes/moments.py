@@ -90,7 +90,7 @@ async def _card(request: Request, session: Session, fact: Fact) -> tuple[int, Sh
         if found is not None:
             video, camera = video_of(request), seen.source.partition(":")[2]
             seen_ns = await video.moments.get(
-                (found.folder, seen.seq), partial(_card_seen, found, camera, seen), video.cutting
+                (found.folder, seen.seq), partial(_card_seen, found, camera, seen), video.turns
             )
             if seen_ns != _NOT_SEEN:
                 return seen_ns, "card"
@@ -110,7 +110,7 @@ async def _chips(request: Request, session: Session, fact: Fact) -> tuple[int, S
         until_ns = min(at_ns + LOOKED_AT_NS, await _next_change(request, session, plate))
         video = video_of(request)
         free_ns = await video.moments.get(
-            (found.folder, fact.seq), lambda: _free(found, plate, (at_ns, until_ns)), video.cutting
+            (found.folder, fact.seq), lambda: _free(found, plate, (at_ns, until_ns)), video.turns
         )
     return (plate.at or 0, "event") if free_ns == _NOT_SEEN else (free_ns, "chips")
 

@@ -89,23 +89,24 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
     _check_rights(who)
     found = session_of(request, session)
     made = _made(request, who)
-    matter = SessionMatter(
-        session=found.view(),
-        rulebook=_named(await book_of(request, found)),
-        rounds=await _rows(request, who, found, RoundRow),
-        violations=await _rows(request, who, found, ViolationRow),
-        reviews=await _rows(request, who, found, ReviewRow),
-        incidents=[
-            (row, cases_of(request).of(row.id).history)
-            async for _, row in incidents(
-                floor_of(request), cases_of(request), Sought(RoundRow, session=found.name)
-            )
-        ],
-        currency=_currency(
-            request, await recording_of(request, found, found.view().started_at or 0)
-        ),
-    )
-    return await _answer(request, session_report(matter, made), form, made, session)
+    async with video_of(request).turns:
+        matter = SessionMatter(
+            session=found.view(),
+            rulebook=_named(await book_of(request, found)),
+            rounds=await _rows(request, who, found, RoundRow),
+            violations=await _rows(request, who, found, ViolationRow),
+            reviews=await _rows(request, who, found, ReviewRow),
+            incidents=[
+                (row, cases_of(request).of(row.id).history)
+                async for _, row in incidents(
+                    floor_of(request), cases_of(request), Sought(RoundRow, session=found.name)
+                )
+            ],
+            currency=_currency(
+                request, await recording_of(request, found, found.view().started_at or 0)
+            ),
+        )
+        return await _answer(request, session_report(matter, made), form, made, session)
 
 
 @router.get("/api/incidents/{incident}/report.{form}", **_reporting("incident"))
@@ -126,11 +127,12 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
             row,
             who,
             recording=recording,
-            cutting=video_of(request).cutting,
+            turns=video_of(request).turns,
         ),
         currency=_currency(request, recording),
     )
-    return await _answer(request, incident_report(matter, made), form, made, incident)
+    async with video_of(request).turns:
+        return await _answer(request, incident_report(matter, made), form, made, incident)
 
 
 @router.get(

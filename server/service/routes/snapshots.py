@@ -61,7 +61,7 @@ async def take_snapshot(
     recording = await recorded(request, found, at)
     entry = await _last_entry(request, found, row, at)
     made = _Asked(row, found.place, camera, entry, who.name)
-    async with video_of(request).cutting:
+    async with video_of(request).turns:
         content, taken_ns = await asyncio.to_thread(_made, request, recording, made, at)
     moment = utc(taken_ns).removesuffix(" UTC").replace(" ", "T").replace(":", "")
     name = file_name(f"{row.table}-round-{row.round}-{camera}-{moment}Z.png")

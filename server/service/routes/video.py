@@ -177,7 +177,7 @@ async def _clip(
     return await video.clips.get(
         (found.folder, camera, begin_ns, end_ns),
         lambda: found.clips.clip(begin_ns, end_ns, camera),
-        video.cutting,
+        video.turns,
     )
 
 
@@ -199,7 +199,7 @@ async def picture(
     video = video_of(request)
     jpeg = await _shown(
         video.pictures.get(
-            (recording.folder, camera, at), lambda: recording.clips.still(at, camera), video.cutting
+            (recording.folder, camera, at), lambda: recording.clips.still(at, camera), video.turns
         )
     )
     return _jpeg(jpeg)
@@ -232,7 +232,7 @@ async def card(
         pieces = pictures(recording, source.partition(":")[2], same)
         return {(*key, number): piece for number, piece in pieces.items()}
 
-    jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.cutting))
+    jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.turns))
     if jpeg is None:
         raise Problem(404, "there is no picture of that sighting")
     return _jpeg(jpeg)

@@ -1,10 +1,13 @@
 """An incident as one file that proves itself: video, events, bytes and their proof."""
 
 import asyncio
+import tempfile
+from collections.abc import AsyncIterator
 from string import ascii_letters, digits
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from fastapi import APIRouter, Request, Response
+from starlette.responses import StreamingResponse
 
 from server.archive.incident import Asked, hold, packed, recordings, round_asked
 from server.readmodel.session import Session
@@ -20,6 +23,8 @@ MARGIN_NS: Final = 3_000_000_000
 """Nanoseconds before and after the round in the file."""
 _HASHED_WITHIN_NS: Final = 20_000_000_000
 """Nanoseconds that recorded bytes may extend beyond the span: they are hashed every 10 s."""
+
+_BLOCK_BYTES: Final = 1 << 18
 
 IN_USE: Final = "{} may still be in use; try again once a new shoe is started or the session ends"
 _PLAIN: Final = frozenset(ascii_letters + digits + "-._")
@@ -62,15 +67,12 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
     if not session.is_round_past(row.round):
         raise Problem(409, IN_USE.format("its shoe"))
     found = await recorded(request, session, row.at)
-    asked = await asyncio.to_thread(round_asked, session.journal.file(), row.round, MARGIN_NS)
-    reach_ns = MARGIN_NS + _HASHED_WITHIN_NS
-    await _check_past(
-        request,
-        session,
-        await asyncio.to_thread(round_asked, session.journal.file(), row.round, reach_ns),
-    )
     made_ns = services_of(request).clock.now_ns()
-    async with video_of(request).cutting:
+    async with video_of(request).turns:
+        asked = await asyncio.to_thread(round_asked, session.journal.file(), row.round, MARGIN_NS)
+        reach_ns = MARGIN_NS + _HASHED_WITHIN_NS
+        reached = await asyncio.to_thread(round_asked, session.journal.file(), row.round, reach_ns)
+        await _check_past(request, session, reached)
         content = await asyncio.to_thread(
             packed,
             found.folder,
@@ -79,12 +81,29 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
             made_ns,
             services_of(request).signer,
         )
+        file = await asyncio.to_thread(_on_disk, content)
+        size = str(len(content))
+        del content  # while a slow reader takes it, it is on disk and not in memory
         for part in await asyncio.to_thread(recordings, found.folder, asked):
             await asyncio.to_thread(hold, part.folder, f"{incident} taken out by {who.name}")
     await note(request, who.name, who.by, "exported")
     name = f'attachment; filename="{_plain(session.name)}-{row.round}.zip"'
-    headers = {"Content-Disposition": name, "Cache-Control": "no-store"}
-    return Response(content, headers=headers, media_type="application/zip")
+    headers = {"Content-Disposition": name, "Cache-Control": "no-store", "Content-Length": size}
+    return StreamingResponse(_blocks(file), headers=headers, media_type="application/zip")
+
+
+def _on_disk(content: bytes) -> BinaryIO:
+    """Return a file of this content that vanishes once it is closed."""
+    file: BinaryIO = tempfile.TemporaryFile(prefix="pitwatch-")  # noqa: SIM115 - sent later
+    file.write(content)
+    file.seek(0)
+    return file
+
+
+async def _blocks(file: BinaryIO) -> AsyncIterator[bytes]:
+    with file:
+        while block := await asyncio.to_thread(file.read, _BLOCK_BYTES):
+            yield block
 
 
 async def _check_past(request: Request, session: Session, asked: Asked) -> None:

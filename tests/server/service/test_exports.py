@@ -108,7 +108,7 @@ def test_a_file_longer_than_a_piece_is_whole(tmp_path: Path) -> None:
             rounds = [int(row["round"]) for row in lines(exported(audit, "rounds.csv"))]
             assert rounds == list(range(4501, 0, -1))
             table = pq.ParquetFile(io.BytesIO(exported(audit, "rounds.parquet")))
-            assert (table.metadata.num_rows, table.num_row_groups) == (4501, 3)
+            assert (table.metadata.num_rows, table.num_row_groups) == (4501, 10)
 
 
 def test_a_token_without_the_money_right_exports_no_money(at_work: House) -> None:
