@@ -93,6 +93,10 @@ class Floor(ABC):
             TechnicianError: it cannot be used.
         """
 
+    def read_percent(self) -> int | None:
+        """Return how much was read while it is not ready; ``None`` where nobody knows."""
+        return None
+
     @abstractmethod
     async def poll(self) -> None:
         """Look at the journals once and process the news."""

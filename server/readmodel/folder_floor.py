@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -46,6 +47,10 @@ class _Followed:
     failed: int = 0
     journal: str | None = None
     """The id of the journal that was read, where a process writes it."""
+    left: float = 1.0
+    """The share of it that this run has not read yet."""
+    last_seq: int | None = None
+    """The number of its last entry, where it is too long for one read."""
     is_known: bool = False
     """Whether an earlier run read it, and this one has not looked at it yet."""
 
@@ -61,6 +66,11 @@ class _Followed:
         A reader at the moment of closing leaves an empty log behind.
         """
         return self.stamp is not None and self.stamp[3] > 0
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of its files."""
+        return 0 if self.stamp is None else self.stamp[1] + self.stamp[3]
 
     @property
     def at_once(self) -> int:
@@ -125,6 +135,13 @@ class FolderFloor(Floor):
         self.is_ready = True
         self.looked_ns = elapsed_ns()
 
+    def read_percent(self) -> int:
+        """Return how much of the journals was read, by their sizes; at most 99."""
+        followed = self._followed.values()
+        whole = sum(one.size for one in followed)
+        left = sum(one.size * one.left for one in followed)
+        return min(99, int(100 * (whole - left) / whole)) if whole else 0
+
     async def _keep_up(self) -> None:
         """Read new entries of journals being written, and of new ones, while others are read."""
         paths = await asyncio.to_thread(_journals, self.folder)
@@ -183,8 +200,20 @@ class FolderFloor(Floor):
             for followed, found, (*_, at_most) in zip(some, each, places, strict=True):
                 if self._take(followed, found, at_most):
                     more.append(followed)
+                    await self._count_left(followed)
+                else:
+                    followed.left = 0.0
                 await asyncio.sleep(0)
         return more
+
+    async def _count_left(self, followed: _Followed) -> None:
+        if self.is_ready:
+            return
+        if followed.last_seq is None:
+            with suppress(PitwatchError):
+                followed.last_seq = await asyncio.to_thread(followed.session.journal.last_seq)
+        seq, last_seq = followed.session.place.seq, followed.last_seq
+        followed.left = 1.0 if last_seq is None else max(0.0, 1 - seq / max(last_seq, 1))
 
     def _take(self, followed: _Followed, found: _Found, at_most: int) -> bool:
         """Process the entries found in a journal; return whether there may be more."""

@@ -188,6 +188,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         clock=clock,
         is_secure=setup.is_secure,
         refuse=services.refuse,
+        reading=services.reading,
     )
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app

@@ -22,23 +22,31 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+READING: Final = "Pitwatch-Reading"
+"""The header of every answer while not all journals were read: how much was."""
 _SECURE: Final = {"Strict-Transport-Security": "max-age=31536000"}
 
 log: Final = logging.getLogger("pitwatch.service")
 
 
 class Shell:
-    """ASGI middleware around the whole service. ``refuse`` gets the reason of a failed start."""
+    """ASGI middleware around the whole service. ``refuse`` gets the reason of a failed start.
+
+    ``reading`` returns how much of the journals was read, while some is left.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
+        *,
         meters: Meters,
         clock: Clock,
         is_secure: bool,
         refuse: Callable[[PitwatchError], None],
+        reading: Callable[[], str | None],
     ) -> None:
         self._app, self._meters, self._clock, self._refuse = app, meters, clock, refuse
+        self._reading = reading
         self._added = _HEADERS | (_SECURE if is_secure else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,6 +62,8 @@ class Shell:
                 headers = MutableHeaders(scope=message)
                 for name, value in self._added.items():
                     headers.setdefault(name, value)
+                if (reading := self._reading()) is not None:
+                    headers[READING] = reading
                 self._record(scope, message["status"], elapsed_ns() - began_ns)
             await send(message)
 

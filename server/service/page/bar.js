@@ -38,6 +38,14 @@ export function drawUnsigned(/** @type {HTMLElement} */ place, /** @type {{ entr
   put(place, left && `${counted(left.entries, "entry", "entries")} of ${counted(left.tables, "table")} not yet signed: the table's page says up to where it is proven.`);
 }
 
+/** A banner that shows while the service reads its journals: until then every figure is of a part of them. */
+export function drawReading(/** @type {HTMLElement} */ banner, /** @type {string | null} */ share) {
+  banner.hidden = share === null;
+  put(banner,
+    h("strong", {}, `The service is reading the journals: ${share}.`),
+    h("span", {}, " What the pages show is not complete yet. They are drawn anew once it is."));
+}
+
 const AGAIN_MS = 6000;
 /** @type {number | undefined} */
 let ending;

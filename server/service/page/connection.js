@@ -5,11 +5,14 @@ const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
 const FIRST_TRY_MS = 400;
 const LONGEST_TRY_MS = 4000;
+const READING_MS = 500;
+const READING = "Pitwatch-Reading";
 const PROXY_REFUSALS = new Set([502, 504]);
 
-/** @type {{ lostAt: number | null, tries: number, timer: number | undefined, isAsking: boolean }} */
-const state = { lostAt: null, tries: 0, timer: undefined, isAsking: false };
+/** @type {{ lostAt: number | null, tries: number, timer: number | undefined, isAsking: boolean, reading: string | null }} */
+const state = { lostAt: null, tries: 0, timer: undefined, isAsking: false, reading: null };
 const watchers = new Set();
+const readingWatchers = new Set();
 
 /** When the connection was lost (ms), or null while the service is reached. */
 export const lostAt = () => state.lostAt;
@@ -24,6 +27,9 @@ export function watchConnection(/** @type {(isReached: boolean) => void} */ watc
   signal?.addEventListener("abort", () => watchers.delete(watcher), { once: true });
 }
 
+/** Call `watcher` with how much of its journals the service has read, and with null once it has read all. */
+export const watchReading = (/** @type {(share: string | null) => void} */ watcher) => readingWatchers.add(watcher);
+
 /** Ask `fetch`, and note whether the service answered. */
 export async function reach(/** @type {string} */ path, /** @type {RequestInit | undefined} */ options) {
   let answer;
@@ -35,6 +41,7 @@ export async function reach(/** @type {string} */ path, /** @type {RequestInit |
   }
   if (PROXY_REFUSALS.has(answer.status)) noteLost();
   else noteReached();
+  noteReading(answer.headers.get(READING));
   return answer;
 }
 
@@ -62,7 +69,7 @@ export function keepConnection() {
 
 function plan() {
   clearTimeout(state.timer);
-  const wait = state.lostAt === null ? EVERY_MS : Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** state.tries++);
+  const wait = state.lostAt === null ? (state.reading === null ? EVERY_MS : READING_MS) : Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** state.tries++);
   state.timer = setTimeout(checkConnection, wait);
 }
 
@@ -77,6 +84,14 @@ function noteReached() {
   if (state.lostAt === null) return;
   state.lostAt = null;
   notifyWatchers(true);
+}
+
+function noteReading(/** @type {string | null} */ share) {
+  if (state.reading === share) return;
+  const isNew = state.reading === null;
+  state.reading = share;
+  for (const watcher of readingWatchers) watcher(share);
+  if (isNew && !state.isAsking) plan();
 }
 
 const notifyWatchers = (/** @type {boolean} */ isReached) => { for (const watcher of [...watchers]) watcher(isReached); };

@@ -2,8 +2,8 @@
 
 import { parseAddress } from "./address.js";
 import { Refused, ask, keepCsrf, post } from "./api.js";
-import { drawBar, drawOffline, drawUnsigned } from "./bar.js";
-import { keepConnection, watchConnection } from "./connection.js";
+import { drawBar, drawOffline, drawReading, drawUnsigned } from "./bar.js";
+import { keepConnection, watchConnection, watchReading } from "./connection.js";
 import { h, isTyping, put } from "./dom.js";
 import { showCharts } from "./charts.js";
 import { showFloor } from "./floor.js";
@@ -196,6 +196,10 @@ addEventListener("unhandledrejection", (event) => {
 });
 setInterval(tick, 1000);
 keepConnection();
+watchReading((share) => {
+  drawReading(part("reading"), share);
+  if (share === null && me !== null) route();
+});
 watchConnection((isReached) => {
   drawOffline(banner, clock);
   if (isReached) onReached();

@@ -21,6 +21,7 @@ COOKIE: Final = "pitwatch"
 CSRF_HEADER: Final = "X-CSRF-Token"
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONGEST_TARGET: Final = 500
+_AGAIN_NS: Final = 2_000_000_000
 
 _REFUSALS: Final = {
     401: "Nobody is signed in, or the session or token has ended.",
@@ -80,12 +81,22 @@ async def _passed(connection: HTTPConnection, right: Right, action: str | None) 
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} lacks the right {right}; ask an administrator")
+    if right is Right.TAKE_OUT:
+        _check_whole(connection)
     await _check_seen(connection, person, action or "tried")
     if not _is_read(connection):
         await _check_recordable(connection)
     if action is not None:
         await note(connection, person.name, person.by, action, is_read=_is_read(connection))
     return person
+
+
+def _check_whole(connection: HTTPConnection) -> None:
+    """Refuse to give away what would lack rounds: a file does not say that it is a part."""
+    read = services_of(connection).reading()
+    if read is not None:
+        detail = f"the journals are still being read ({read}), and a file would lack the rest"
+        raise Problem(503, f"{detail}; try again soon", retry_after(_AGAIN_NS))
 
 
 async def _check_seen(connection: HTTPConnection, person: Person, action: str) -> None:

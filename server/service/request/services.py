@@ -60,6 +60,13 @@ class Services:
     refused: PitwatchError | None = None
     """The reason of a failed start."""
 
+    def reading(self) -> str | None:
+        """Return how much of the journals was read; ``None`` once all of them were."""
+        if self.floor.is_ready:
+            return None
+        percent = self.floor.read_percent()
+        return "in part" if percent is None else f"{percent}%"
+
     def refuse(self, fault: PitwatchError) -> None:
         """Store the reason of a failed start, for the caller."""
         self.refused = fault

@@ -1,5 +1,7 @@
 """The service's health and readiness, and its Prometheus metrics."""
 
+from typing import Final
+
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
@@ -11,6 +13,7 @@ from server.service.request.services import services_of
 from stream.clock import elapsed_ns
 
 router = APIRouter()
+SECOND_NS: Final = 1_000_000_000
 
 
 @router.get("/health", responses=responses_of(Health, 200, {}))
@@ -31,7 +34,8 @@ async def ready(request: Request) -> Response:
     """Return whether every journal has been read once, and people's actions can be recorded."""
     services = services_of(request)
     if not services.floor.is_ready:
-        return problems.answer(503, "the journals are still being read; try again")
+        detail = f"the journals are still being read ({services.reading()}); try again"
+        return problems.answer(503, detail, problems.retry_after(SECOND_NS))
     fault = await services.records.fault(services.clock.now_ns())
     if fault is not None:
         return problems.answer(503, f"{fault.what}. {fault.way_out}")
