@@ -5,8 +5,10 @@ codes: a mistake is certain only where it was shown before that time, or where n
 rests on it. Any other is a question.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from models.events import (
     AnyFact,
@@ -19,6 +21,7 @@ from models.events import (
 )
 from models.judgements import Review
 from settlement.clauses import SHOWN_BY
+from settlement.reckoning.accounts import Rival
 from settlement.reckoning.asked import Asked, Mistaken, Otherwise
 from settlement.reckoning.dealt_amiss import in_order
 from settlement.reckoning.in_play import InPlay
@@ -46,8 +49,11 @@ def seen_blind(otherwise: Otherwise, over: Closed, blind: Sequence[Span]) -> Ite
             continue
         seqs = {seq for at in places for seq in record[at].evidence}
         lasted_s = (span.until_ns - span.from_ns) / SECOND
-        what = f"Did it only seem so, because no camera saw the felt for {lasted_s:.1f} s?"
-        rivals = [rival for one in open_ for rival in in_order(otherwise, one, sorted({*places}))]
+        what = f"Did it only seem so, because no camera saw the felt for about {lasted_s:.0f} s?"
+        # Of the dealer's cards the last is the likeliest to have lain on its other side.
+        latest = sorted({*places}, reverse=True)
+        rivals = [rival for one in open_ for rival in in_order(otherwise, one, latest)]
+        rivals += _players_first(otherwise, sorted(latest), cards)
         yield Asked(Review(what, (), tuple(sorted(seqs))), rivals=rivals, about=open_)
 
 
@@ -62,6 +68,58 @@ def played_unseen(otherwise: Otherwise, blind: Sequence[Span]) -> Iterator[Asked
         for spot, seqs in sorted(by_spot.items()):
             what = f"Did spot {spot} play a hand? Its wager went while no camera saw the felt."
             yield Asked(Review(what, (), tuple(seqs)))
+
+
+def _players_first(
+    otherwise: Otherwise, places: Sequence[int], cards: Mapping[int, InPlay]
+) -> list[Rival]:
+    """Return the round with the players' cards of a time before the dealer's, if that holds less.
+
+    A card that nobody saw on the felt goes to whose turn it was as it left the shoe.
+    """
+    told = otherwise.record
+    dealers = [at for at, fact in enumerate(told) if _is_to_dealer(fact, CardDealt)]
+    drawn = [
+        at
+        for at in places
+        if len(dealers) > 1 and at > dealers[1] and isinstance(told[at], CardDealt)
+    ]
+    if not drawn:
+        return []
+    turned = [at for at in places if _is_to_dealer(told[at], CardExposed)]
+    players = [at for at in drawn if at not in dealers]
+    moved: dict[int, AnyFact] = {}
+    for at, turn in zip(drawn, [*players, *(at for at in drawn if at in dealers)], strict=True):
+        both = (cards.get(at), cards.get(turn))
+        unseen = all(card is not None and card.where == "unseen" for card in both)
+        moved[at] = _dealt_at(told[turn], told[at], of_turn=not unseen)
+    until = [*drawn, drawn[-1] + 1][len(players)]
+    facts = [
+        fact
+        for at in range(len(told))
+        for fact in (
+            *((replace(told[one], at=told[at].at) for one in turned) if at == until else ()),
+            *(() if at in turned else (moved.get(at, told[at]),)),
+        )
+    ]
+    rival = otherwise(facts)
+    fewer = rival.outcome.mistakes.total() < otherwise.stated.mistakes.total()
+    more = rival.outcome.mistakes - otherwise.stated.mistakes
+    return [rival] if fewer and not more else []
+
+
+def _is_to_dealer(fact: AnyFact, kind: type[CardDealt] | type[CardExposed]) -> bool:
+    return isinstance(fact, kind) and fact.to == "dealer"
+
+
+def _dealt_at(turn: AnyFact, here: AnyFact, *, of_turn: bool) -> AnyFact:
+    """Return the deal of ``turn`` at the place of ``here``, with the card of one of them."""
+    assert isinstance(turn, CardDealt)
+    assert isinstance(here, CardDealt)
+    own = turn if of_turn else here
+    return replace(
+        turn, at=here.at, card=own.card, probability=own.probability, evidence=own.evidence
+    )
 
 
 def _is_certain(mistake: Mistaken, shown: Sequence[Mistaken]) -> bool:

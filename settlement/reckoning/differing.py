@@ -173,6 +173,9 @@ def _between(stated: Sequence[AnyFact], mine: CardDealt, its: CardDealt) -> Diff
         asks = f"Did {card} go to {one} or to {another}?"
         return Difference(asks, f"{card} went to {one}", f"{card} went to {another}")
     card = card_at(stated, _place(stated, mine))
+    if mine.to == "dealer" and mine.card is not None:
+        # Which of his cards is the up card is what they differ in.
+        card = f"the dealer's {face(mine.card)}"
     asks = f"Was {card} dealt face {mine.face} or face {its.face}?"
     return Difference(asks, f"{card} came face {mine.face}", f"{card} came face {its.face}")
 

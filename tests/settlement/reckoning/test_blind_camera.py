@@ -56,17 +56,28 @@ def test_what_another_camera_saw_is_as_certain_as_ever() -> None:
     assert counts["false"] == 0, lines
 
 
-def test_a_question_offers_the_round_as_it_may_have_gone() -> None:
-    """The hole card is seen face up at once; dealt face down the round holds no mistake."""
-    one = Blinding(2, "pitch-double-deck", every=0, rounds=2, show=True, spots=(1, 3), from_s=2.0)
-    told = spoilt(noise.heard(2, plan_of(one)), one)
-    asked = next(
+@pytest.mark.parametrize(
+    ("rulebook", "seed", "from_s", "question", "otherwise"),
+    [
+        # The hole card is seen face up at once; dealt face down the round holds no mistake.
+        ("pitch-double-deck", 2, 2.0, "Was the hole card shown too early?", "TS came face down"),
+        # Three cards left the shoe that nobody saw: by the turns the dealer drew the last one.
+        ("kansas-shoe", 1, 8.0, "Did the dealer play before", "the third card of spot 1 is 5C"),
+    ],
+)
+def test_a_question_offers_the_round_as_it_may_have_gone(
+    rulebook: str, seed: int, from_s: float, question: str, otherwise: str
+) -> None:
+    one = Blinding(seed, rulebook, every=0, rounds=2, show=True, spots=(1, 3), from_s=from_s)
+    told = spoilt(noise.heard(seed, plan_of(one)), one)
+    (asked,) = [
         one
         for one in noise.published(told)
         if isinstance(one, ReviewRaised) and "no camera saw the felt" in one.review.what
-    )
-    assert asked.review.what.startswith("Was the hole card shown too early?")
-    assert any(not account.mistakes for account in asked.accounts or ())
+    ]
+    assert asked.review.what.startswith(question)
+    right = [account.tells for account in asked.accounts or () if not account.mistakes]
+    assert any(otherwise in tells for tells in right)
 
 
 def _certain(code: str, *, blind_s: int) -> list[str]:
