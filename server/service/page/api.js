@@ -115,6 +115,7 @@ export const seenAt = async (/** @type {string} */ session, /** @type {number} *
 
 /** All events of a session after `from` up to `to`, in their order. */
 export async function eventsBetween(/** @type {string} */ session, /** @type {number} */ from, /** @type {number} */ to, /** @type {AbortSignal} */ signal) {
+  /** @type {TableEvent[]} */
   const found = [];
   for (let last = from; last < to; ) {
     const part = await ask(query(paths.events(session), { after: last, limit: Math.min(500, to - last) }), { signal });
@@ -122,7 +123,16 @@ export async function eventsBetween(/** @type {string} */ session, /** @type {nu
     found.push(...part.events);
     last = part.last;
   }
-  return found;
+  return dated(found);
+}
+
+/** A journal may have entries without a time: they get that of the nearest before them, else after them, else 0. */
+function dated(/** @type {TableEvent[]} */ events) {
+  let last = events.find((event) => event.at)?.at ?? 0;
+  return events.map((event) => {
+    last = event.at || last;
+    return event.at ? event : { ...event, at: last };
+  });
 }
 
 /** The `seq` after which a round's own events begin: those that came before it belong to others. */

@@ -63,6 +63,7 @@ const percent = (/** @type {Answer} */ one) => `${one.toFixed(Math.abs(one) < 10
 const fine = (/** @type {Answer} */ one) => `${one.toFixed(one && Math.abs(one) < 1 ? 2 : 1)}%`;
 
 const stamp = (/** @type {number} */ piece) => (/** @type {number} */ at) => {
+  if (!at) return "no time";
   const time = clock(at).slice(0, -3);
   if (piece < 4 * HOUR) return time;
   const day = shortDayOf(new Date(at / 1e6));

@@ -84,8 +84,8 @@ class Player {
   constructor(/** @type {Answer} */ row, /** @type {TableEvent[]} */ events, /** @type {Footage | null} */ footage) {
     const clip = footage?.cameras.find((one) => one.clip)?.clip ?? null;
     const moments = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
-    this.from = Math.min(row.at, ...moments) - LEAD_NS;
-    this.to = row.closed_at ?? Math.max(row.at, ...moments);
+    this.from = Math.min(row.at || Infinity, ...moments) - LEAD_NS;
+    this.to = row.closed_at || Math.max(row.at, ...moments);
     this.moments = [...new Set(events.filter((event) => kind(event) !== "sensed" && kind(event) !== "ledger").map((event) => event.at))]
       .filter((at) => at >= this.from && at <= this.to).sort((a, b) => a - b);
     this.clip = clip;
@@ -248,7 +248,7 @@ function heading(/** @type {Answer} */ row, /** @type {number} */ last, /** @typ
   const [before, next] = [beside(row, -1, last), beside(row, 1, last)];
   const id = encodeURIComponent(`${row.session}.${row.round}`);
   return h("header", { class: "head" },
-    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}`)),
+    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, row.at ? `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}` : "No entry states when it opened.")),
     h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
     row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, row.status === "review" ? "house, if the review confirms it" : "house")),
     h("div", { class: "head-links" },

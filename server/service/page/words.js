@@ -75,18 +75,19 @@ export const spoken = (/** @type {string} */ code) => capitalised(plain(code));
 
 const date = (/** @type {number} */ at) => new Date(at / 1e6);
 
-export const day = (/** @type {number} */ at) => dayOf(date(at));
+/** Write a moment; 0 stands for one of which no entry states the time. */
+const at = (/** @type {(moment: Date) => string} */ write) => (/** @type {number} */ moment) => (moment ? write(date(moment)) : "no time");
 
-export const clock = (/** @type {number} */ at) => clockOf(date(at));
+export const day = at(dayOf);
+
+export const clock = at(clockOf);
 
 /** How far the house's clocks are from UTC at a moment: `UTC+02:00`. */
-export const offset = (/** @type {number} */ at) => offsetOf(date(at));
+export const offset = at(offsetOf);
 
-export function fine(/** @type {number} */ at) {
-  return `${clock(at)}.${String(date(at).getMilliseconds()).padStart(3, "0")}`;
-}
+export const fine = at((moment) => `${clockOf(moment)}.${String(moment.getMilliseconds()).padStart(3, "0")}`);
 
-export const moment = (/** @type {number} */ at) => (at === null ? "never" : `${day(at)}, ${clock(at)} ${offset(at)}`);
+export const moment = (/** @type {number} */ at) => (at === null ? "never" : !at ? "no time" : `${day(at)}, ${clock(at)} ${offset(at)}`);
 
 /** Seconds as `0:07.3`. */
 export function span(/** @type {number} */ seconds) {
