@@ -18,6 +18,7 @@ FAULT_WORDS: Final = {
     "size_changed": "picture size changed",
     "black": "picture black",
     "overexposed": "picture overexposed",
+    "clock": "clock apart from the shoe's",
     "incomplete": "part of the picture lost",
     "frozen": "picture frozen",
     "unfocused": "picture unfocused",
@@ -34,6 +35,11 @@ OVERLOAD_WAY_OUT: Final = (
     "the table's machine, or use a faster one"
 )
 _OVERLOAD: Final = ("overloaded", "left_out")
+_BY_NAME: Final = {
+    "clock": "Set the camera's clock, or time its pictures by their arrival (stamps); rounds dealt "
+    "meanwhile wait for a person",
+}
+"""Faults that their own words name, each with the way out."""
 
 
 def fault_text(kind: str) -> str:
@@ -53,7 +59,11 @@ def device_faults(events: Iterable[object], start_ns: int) -> Iterator[Technicia
     for source, faults in sorted(by_source.items()):
         unread = [fault for fault in faults if fault.kind in _OVERLOAD]
         torn = [fault for fault in faults if fault.kind == "lost_line"]
-        others = [fault for fault in faults if fault.kind not in (*_OVERLOAD, "lost_line")]
+        for kind, way_out in _BY_NAME.items():
+            if named := [fault for fault in faults if fault.kind == kind]:
+                yield _named(source, named, start_ns, way_out)
+        apart = {*_OVERLOAD, *_BY_NAME, "lost_line"}
+        others = [fault for fault in faults if fault.kind not in apart]
         if unread:
             yield _overload(source, unread, start_ns)
         if torn:
@@ -81,6 +91,14 @@ def _torn(source: str, faults: list[ReaderFault | CameraFault]) -> TechnicianErr
         where=source,
         way_out="Restore the file if there is a sound copy; the rest was replayed",
     )
+
+
+def _named(
+    source: str, faults: list[ReaderFault | CameraFault], start_ns: int, way_out: str
+) -> TechnicianError:
+    since_s = _since(faults[0], start_ns)
+    what = f"{faults[0].detail} (found {since_s:.1f} s after the start)"
+    return TechnicianError(what, where=source, way_out=way_out)
 
 
 def _summary(

@@ -22,6 +22,7 @@ PICTURE_FAULTS: Final = frozenset(
         "size_changed",
         "black",
         "overexposed",
+        "clock",
         "incomplete",
         "frozen",
         "unfocused",

@@ -29,6 +29,7 @@ from server.house.rulebooks import at_table, cited, stated
 from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
 from server.table.clearing import Clearing
+from server.table.clock_faults import ClockFaults
 from server.table.config import Camera, Placed, Port, layout_of
 from server.table.decision_requests import Words, open_for_requests
 from server.table.entries import Entries
@@ -120,6 +121,7 @@ class LiveTable:
             self._recalling = True
             self._pipeline = self._recalled()
             self._recalling = False
+        self._clock_faults = ClockFaults()
         self._keeper = self._rest_keeper()
         self._recordings = self._begin_recording()
         self._hash_due_ns = 0
@@ -424,6 +426,9 @@ class LiveTable:
     def _give(self, observations: Iterable[Timed[tuple[AnyObservation, ...]]]) -> None:
         for one in observations:
             self._pipeline.observe(one.value, one.at_ns)
+            news = tuple(self._clock_faults.news(self._pipeline.parted, one.at_ns))
+            if news:
+                self._pipeline.observe(news, one.at_ns)
 
     async def _verify_all(self) -> None:
         """Between two rounds, verify the entries that the start took as they were.

@@ -7,7 +7,7 @@
 This module only connects the parts; it decides nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -89,6 +89,11 @@ class Pipeline:
             if isinstance(observation, ReviewResolved):
                 self._resolve(observation)
         return tuple(recorded)
+
+    @property
+    def parted(self) -> Mapping[str, str]:
+        """As :attr:`settlement.reckoning.Reckoning.parted`."""
+        return self._reconciler.parted
 
     def go_on(
         self,

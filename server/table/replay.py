@@ -16,6 +16,7 @@ from server.house.citations import Book
 from server.house.known_decks import BESIDE, library, taught
 from server.house.rulebooks import at_table, cited, stated
 from server.process.stopwatch import Stopwatch
+from server.table.clock_faults import ClockFaults
 from server.table.comparison import Comparison, compare_sessions
 from server.table.pipeline import Pipeline
 from server.table.sources import Given, Link, Recording, open_recording, play
@@ -147,6 +148,7 @@ class _Player:
         self.jpegs: dict[int, bytes] = {}
         self._recording, self._pipeline = recording, pipeline
         self._stopwatch, self._pictures = stopwatch, pictures
+        self._clock_faults = ClockFaults()
         self._drivers = {port.record.port: port.driver() for port in recording.ports}
         timed = TimedReader(reader, stopwatch)
         self._watchers = {
@@ -176,6 +178,9 @@ class _Player:
             self._pass_link_event(given, item.at_ns)
         else:
             self._pipeline.observe(self._drivers[item.source].feed(given, item.at_ns), item.at_ns)
+        news = tuple(self._clock_faults.news(self._pipeline.parted, item.at_ns))
+        if news:
+            self._pipeline.observe(news, item.at_ns)
 
     def _pass_link_event(self, link: Link, at_ns: int) -> None:
         """Pass a link event to a port's driver, whose earlier report of it is in the link file."""

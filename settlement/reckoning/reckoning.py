@@ -1,7 +1,7 @@
 """Observations in, facts and review items out: the likeliest story of a table, and its rivals."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp, log
 from typing import Final, Literal, TypeAlias
 
@@ -46,6 +46,7 @@ from settlement.reckoning.odds import (
     LOST_SIGHT,
     MANY_STORIES,
     MOST_STORIES,
+    STORIES_APART,
     TWIN_LINGERS,
 )
 from settlement.reckoning.record import gist
@@ -55,6 +56,7 @@ from settlement.reckoning.taking import Taking
 from settlement.reconcile.blindness import Blindness
 from settlement.reconcile.cameras import Cameras, Joined
 from settlement.reconcile.clinging import Clinging
+from settlement.reconcile.clocks import Clocks
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.learned import Learned
@@ -101,6 +103,9 @@ class Reckoning:
         self._cameras = Cameras()
         self._blindness = Blindness()
         self._clinging = Clinging()
+        self._clocks = Clocks()
+        self._parting: dict[str, str] = {}
+        """The cameras whose clocks parted from the shoe's in the round in play."""
         alone = self._shoe is None
         self._closing = Closing(rules, self._felt, self._decks, self._clinging, alone=alone)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
@@ -136,6 +141,11 @@ class Reckoning:
         self._clinging.go_on(slips)
         self._cameras.go_on(covers)
 
+    @property
+    def parted(self) -> Mapping[str, str]:
+        """How the clock of each camera parts from the shoe's; without those that agree."""
+        return self._clocks.parted
+
     def left_of(self, card: Card) -> int:
         """Return how many of a face the decks can still hold."""
         return self._decks.room(card)
@@ -144,6 +154,8 @@ class Reckoning:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
         published = self.advance(through_ns)
         self._blindness.take(observation)
+        self._clocks.take(observation)
+        self._parting |= self._clocks.parted
         match observation:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
@@ -191,6 +203,7 @@ class Reckoning:
         if best.in_play:
             what = "How did the round end? The session ended before its cards were taken up."
             asked = [*self._closing.unfinished(best, self._stories), Asked(Review(what, (), ()))]
+            asked = [clocks_part(self._parting)] if self._parting else asked
             published += [_raised(one, best.round, at) for one in asked]
         return tuple(published)
 
@@ -214,9 +227,10 @@ class Reckoning:
         branches = [branch for branch in branches if branch[0] >= least]
         if len(branches) > 1:
             branches.sort(key=lambda branch: -branch[0])
-        if len(branches) > MOST_STORIES:
-            self._drop(sum([exp(branch[0] - most) for branch in branches[MOST_STORIES:]]))
-            del branches[MOST_STORIES:]
+        room = self._room
+        if len(branches) > room:
+            self._drop(sum([exp(branch[0] - most) for branch in branches[room:]]))
+            del branches[room:]
         uses: dict[int, int] = {}
         for _, story, _, _ in branches:
             uses[id(story)] = uses.get(id(story), 0) + 1
@@ -358,10 +372,15 @@ class Reckoning:
         kept = [story for story in stories if story.weight >= least]
         if len(kept) > MANY_STORIES:
             kept = _merged(kept)
-        if len(kept) > MOST_STORIES:
+        if len(kept) > self._room:
             best = stories[0].weight
-            self._drop(sum([exp(story.weight - best) for story in kept[MOST_STORIES:]]))
-        self._stories = kept[:MOST_STORIES]
+            self._drop(sum([exp(story.weight - best) for story in kept[self._room :]]))
+        self._stories = kept[: self._room]
+
+    @property
+    def _room(self) -> int:
+        """The stories that are kept: few of a round that is a question whatever they hold."""
+        return STORIES_APART if self._parting else MOST_STORIES
 
     def _drop(self, odds: float) -> None:
         """Remember how likely the stories are that there was no room for."""
@@ -533,6 +552,9 @@ class Reckoning:
             as_published=_alike(published, record),
         )
         self._blindness.round_over(closed_at or 0)
+        if self._parting:
+            asked = [clocks_part(self._parting)]
+            self._parting = dict(self._clocks.parted)
         self._clinging.round_over(record)
         if not all(one.settles_alike for one in asked):
             self._decks.doubt(_faces(record))
@@ -545,6 +567,12 @@ class Reckoning:
         best.by_sense = {}
         best.retracts = best.asked_to_retract = False
         return [_raised(one, over.round, closed_at) for one in asked]
+
+
+def clocks_part(parting: Mapping[str, str]) -> Asked:
+    """Ask about a round of which the sensors' times cannot be compared: one question for all."""
+    how = "; ".join(parting.values())
+    return Asked(Review(f"Did the round go as recorded? The sensors' clocks part: {how}.", (), ()))
 
 
 def _raised(asked: Asked, number: int, at: int | None) -> ReviewRaised:

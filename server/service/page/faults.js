@@ -11,6 +11,7 @@ const FAULTS = {
   size_changed: ["picture size changed", "change of picture size", "changes of picture size"],
   black: ["picture black", "black picture"],
   overexposed: ["picture overexposed", "overexposed picture"],
+  clock: ["clock apart from the shoe's", "time with a clock apart", "times with a clock apart"],
   incomplete: ["part of the picture lost", "incomplete picture", "incomplete pictures"],
   frozen: ["picture frozen", "frozen picture"],
   unfocused: ["picture unfocused", "unfocused picture"],

@@ -1,5 +1,6 @@
 """A small filmed session, from pixels and bytes to payouts, by a reader that knows the truth."""
 
+import re
 from pathlib import Path
 from shutil import copytree
 
@@ -9,7 +10,7 @@ import pytest
 from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
-from models.events import Observation
+from models.events import CameraFault, Observation
 from models.session import CameraRecord
 from server.commands.replay import exit_for, facts_of, faults_of
 from server.house.rulebooks import rules_for
@@ -146,6 +147,34 @@ def test_a_torn_or_misplaced_line_costs_that_line(
     told = [(one.round, one.spots) for one in replayed.rounds]
     assert [(one.round, one.spots) for one in found.rounds] == told
     assert not any(one.mistakes for one in found.rounds)
+
+
+@pytest.mark.parametrize("by_s", [4, -4])
+def test_a_camera_whose_clock_is_off_is_named_once(
+    recorded: Path, tmp_path: Path, by_s: int
+) -> None:
+    """The ports' reports lie later or earlier beside the film; nothing certain comes of it."""
+    off = copytree(recorded, tmp_path / "off")
+    for file in (off / "shoe.cap", off / "plates.cap"):
+        lines = [line.split() for line in file.read_text().splitlines()]
+        moved = [f"{max(0, int(at) + by_s * 10**9)} {data}\n" for at, data in lines]
+        file.write_text("".join(moved))
+    found = play(off)
+    named = [one for one in found.events if isinstance(one, CameraFault)]
+    assert [one.kind for one in named] == ["clock"]
+    way = "behind" if by_s > 0 else "ahead of"
+    told = re.fullmatch(
+        rf"the clock of camera:overhead is about (.+) s {way} the shoe's", named[0].detail
+    )
+    assert told is not None
+    assert abs(float(told.group(1)) - 4) < 0.5
+    (fault,) = faults_of(found)
+    assert fault.where == "camera:overhead"
+    assert named[0].detail in fault.what
+    assert not any(one.mistakes for one in found.rounds)
+    asked = [review.what for one in found.rounds for review in one.reviews or ()]
+    assert len(asked) == len(found.rounds)
+    assert all("clock" in what for what in asked)
 
 
 def test_bet_plates_that_reported_nothing_are_a_fault(recorded: Path, tmp_path: Path) -> None:
