@@ -25,9 +25,10 @@ _WITHOUT_END: Final = frozenset({"unwatched", "left_out", "damaged"})
 """Faults without an end: a person is asked about the first anyway, the second begins an overload,
 and of the third the pictures between are sound."""
 
-_NOTICED_NS: Final = {"covered": 9 * SECOND, "link_lost": 3 * SECOND}
+_NOTICED_NS: Final = {"covered": 9 * SECOND, "link_lost": 61 * SECOND}
 """A fault is reported at most so long after it began; all others within ``_SOON_NS``. Chosen from
-the watcher's own delays (`vision/health.py`: 8 s and 0.8 s) and the default ``stall_ms`` of 2 s."""
+the watcher's own delays (`vision/health.py`: 8 s and 0.8 s) and the most that a site may set as
+``stall_ms``, 60 s."""
 
 _SOON_NS: Final = SECOND
 

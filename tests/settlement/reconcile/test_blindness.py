@@ -65,6 +65,16 @@ def test_two_kinds_at_once_are_one_time() -> None:
     assert spans == [Span(at(10) - LEAD_NS, at(21))]
 
 
+@pytest.mark.parametrize(
+    ("kind", "silent_s"), [("covered", 8), ("link_lost", 60), ("frozen", 0.8), ("obstructed", 0.6)]
+)
+def test_a_fault_may_have_begun_as_long_before_as_its_report_may_take(
+    kind: str, silent_s: float
+) -> None:
+    (span,) = blind(fault(70, kind))
+    assert span.from_ns < at(70 - silent_s)
+
+
 @pytest.mark.parametrize("kind", ["left_out", "damaged", "unwatched"])
 def test_a_fault_without_an_end_hides_nothing(kind: str) -> None:
     assert blind(fault(10, kind)) == []
