@@ -92,13 +92,14 @@ def fit_card(corners_mm: Points, held_at: tuple[float, float] = (0.5, 0.5)) -> t
     dot = float((CARD_MM * off).sum())
     cross = float((CARD_MM[:, 0] * off[:, 1] - CARD_MM[:, 1] * off[:, 0]).sum())
     turned = Pose(0.0, 0.0, math.degrees(math.atan2(cross, dot)))
-    x_mm, y_mm = _point_of(corners_mm, held_at) - _point_of(turned.corners_mm, held_at)
+    x_mm, y_mm = point_of(corners_mm, held_at) - point_of(turned.corners_mm, held_at)
     pose = Pose(float(x_mm), float(y_mm), turned.angle_deg)
     misfit = pose.corners_mm - corners_mm
     return pose, float(np.sqrt((misfit**2).sum(axis=1).mean()))
 
 
-def _point_of(corners: Points, at: tuple[float, float]) -> Points:
+def point_of(corners: Points, at: tuple[float, float]) -> Points:
+    """Return the point of a card ``(4, 2)`` at shares of its width and height, ``(2,)``."""
     across, down = at
     top = corners[0] * (1 - across) + corners[1] * across
     bottom = corners[3] * (1 - across) + corners[2] * across

@@ -32,6 +32,10 @@ ENDS_ASKEW_RAD: Final = 0.15
 belong to one card although both misjudge its size."""
 ENDS_SIZE: Final = 2.0
 """Largest size ratio for that."""
+ENDS_SPAN: Final = (0.75, 1.12)
+"""Least and largest distance of two such indices, as a share of that on a usual card, where the
+card's width is known. The larger an index, the deeper it stands: on decks with ranks of 5 to 23 mm
+the shares were 0.83 to 1.04 (docs/lab/2026-11-29-index-sizes.md); the width may be off by 8%."""
 OWN_CORNER: Final = 0.15
 """Card widths. An index this close to an equal card's own index place is that index."""
 PRINT_NONE: Final = 0.1
@@ -75,15 +79,15 @@ def _nearest(one: "_View", others: list["_View"]) -> float:
     return min((_distance(one, other) for other in others), default=np.inf)
 
 
-def group(indices: Indices, *, aslant: bool = False) -> list[list[int]]:
+def group(indices: Indices, card_width_px: float | None) -> list[list[int]]:
     """Group indices into cards: lists of their numbers, the most certain first in each.
 
-    ``aslant``: size and view angle of the cards are unknown.
+    ``card_width_px``: how wide a card is there; ``None`` where size and view angle are unknown.
     """
     views = [_view(*given) for given in zip(indices.maps, indices.right_hand, strict=True)]
-    same_place = SAME_PLACE_ASLANT if aslant else SAME_PLACE
-    apart = _apart_at_any_size if aslant else _distance
-    far = np.array([[apart(a, b) for b in views] for a in views]).reshape(len(views), len(views))
+    same_place = SAME_PLACE_ASLANT if card_width_px is None else SAME_PLACE
+    apart = [[_ends_apart(a, b, card_width_px) for b in views] for a in views]
+    far = np.array(apart).reshape(len(views), len(views))
     pairs = [(far[a, b], a, b) for a in range(len(views)) for b in range(a)]
     card_of = list(range(len(views)))
     for distance, a, b in sorted(pairs):
@@ -131,20 +135,25 @@ def _distance(one: _View, other: _View) -> float:
     return _apart(one, other)
 
 
-def _apart_at_any_size(one: _View, other: _View) -> float:
+def _ends_apart(one: _View, other: _View, card_width_px: float | None) -> float:
     """Return the distance where both indices may misjudge the card's size.
 
-    Two that lie like a card's ends count as close, but only close enough to require equal faces.
+    Two that lie like a card's ends count as close, but only close enough to require equal faces. A
+    deck's index may be larger or smaller than usual; how far its ends lie apart is the card's.
     """
     distance = _distance(one, other)
-    if not SAME_PLACE_ASLANT <= distance < np.inf or one.right_hand != other.right_hand:
+    near = SAME_PLACE_ASLANT if card_width_px is None else SAME_PLACE
+    if not near <= distance < np.inf or one.right_hand != other.right_hand:
         return distance
     way = one.inward - other.inward
     between = other.middle - other.inward - (one.middle - one.inward)
     grown = float(np.hypot(*between)) / max(float(np.hypot(*way)), 1e-6)
     askew = abs(float(np.arctan2(way[0] * between[1] - way[1] * between[0], way @ between)))
-    ends = 1 / ENDS_SIZE < grown < ENDS_SIZE and askew < ENDS_ASKEW_RAD
-    return ONE_PLACE if ends else distance
+    low, high = 1 / ENDS_SIZE, ENDS_SIZE
+    if card_width_px is not None:
+        grown *= (one.width + other.width) / 2 / card_width_px
+        low, high = ENDS_SPAN
+    return ONE_PLACE if low < grown < high and askew < ENDS_ASKEW_RAD else distance
 
 
 def _apart(one: _View, other: _View) -> float:

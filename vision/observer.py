@@ -8,7 +8,7 @@ ones that repeat, say nothing new.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -29,7 +29,7 @@ _LEAST_P: Final = 0.01  # a less likely candidate is left out
 _MARGIN_MM: Final = 8.0  # felt around a card in its evidence region
 MOST_LOOKS: Final = 12
 """Looks reported of a card while it lies as it lies: a card that cannot be read is looked at again
-and again."""
+and again. The first look that names a face surely is reported after them, too."""
 SURER: Final = 0.5
 """A look that is still in doubt is reported where it leaves so much of the doubt at most."""
 _PLACE_PX: Final = 1.5
@@ -62,14 +62,21 @@ class _Reported:
     sure: bool
     repeated: bool = False
     looks: int = 1
+    surely: set[Card | None] = field(default_factory=set)
+    """The faces that a look named surely."""
+
+    def __post_init__(self) -> None:
+        self.surely |= {self.best} if self.sure else set()
 
     def is_news(self, best: Card | None, doubt: float, *, sure: bool) -> bool:
         """Take in a look; return whether it is reported."""
         same, surer = best is self.best, sure and not self.sure
         surer |= not sure and doubt <= SURER * self.doubt
         repeats = same and sure and not self.repeated
-        if self.looks >= MOST_LOOKS or (same and not surer and not repeats):
+        named = sure and best not in self.surely
+        if (self.looks >= MOST_LOOKS and not named) or (same and not surer and not repeats):
             return False
+        self.surely |= {best} if sure else set()
         self.repeated = same and not surer
         self.best, self.doubt, self.sure, self.looks = best, doubt, sure, self.looks + 1
         return True

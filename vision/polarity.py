@@ -86,12 +86,7 @@ def joined(seen: Sightings, negative: Sightings, confident_p: float) -> Sighting
         return seen
     taken = negative.face_up & ~_on_any(negative, seen, sure)
     kept = sure | ~_on_any(seen, negative, taken)
-    return Sightings(
-        np.concatenate([seen.corners_px[kept], negative.corners_px[taken]]),
-        np.concatenate([seen.face_up[kept], negative.face_up[taken]]),
-        np.concatenate([seen.found_p[kept], negative.found_p[taken]]),
-        np.concatenate([seen.card_p[kept], negative.card_p[taken]]),
-    )
+    return seen.only(kept).with_more(negative.only(taken))
 
 
 def _sure(seen: Sightings, confident_p: float) -> NDArray[np.bool_]:

@@ -13,6 +13,8 @@ from vision.belief import believed, widths
 from vision.change import Rect
 from vision.corners import (
     CARD_WIDTH_MM,
+    MIDDLE_MM,
+    anchor_of,
     anchor_points,
     card_corners,
     card_to_picture,
@@ -140,7 +142,7 @@ class Reader:
         x, y, width, height = region
         part = image_bgr[y : y + height, x : x + width]
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
-        looks = self.read_found(image_bgr, found, aslant=card_width_px is None)
+        looks = self.read_found(image_bgr, found, card_width_px)
         faces = self.faces(image_bgr, looks)
         votes = self.votes(looks, faces)
         if self.letters is not None and not evidence.english and len(votes):
@@ -217,11 +219,14 @@ class Reader:
         sized = cv2.resize(part, size, interpolation=way)
         return find(self.finder, np.asarray(sized, np.uint8)).moved(1 / scale, NONE)
 
-    def read_found(self, picture: NDArray[np.uint8], found: Found, *, aslant: bool) -> "Looks":
+    def read_found(
+        self, picture: NDArray[np.uint8], found: Found, card_width_px: float | None
+    ) -> "Looks":
         """Read the found indices, and group them into cards.
 
-        ``aslant``: size and view angle of the cards are unknown.
+        ``card_width_px``: how wide a card is; ``None`` where size and view angle are unknown.
         """
+        aslant = card_width_px is None
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(self.classifier, picture, maps, found.right_hand)
         worth = found.heat * np.exp(read.card_log.max(1, initial=-np.inf))
@@ -235,17 +240,17 @@ class Reader:
         )
         indices = _sharpest_once(indices) if aslant else _each_once(indices)
         indices, cards = self._with_other_corners(
-            picture, with_hands_settled(indices), aslant=aslant
+            picture, with_hands_settled(indices), card_width_px
         )
         cards = without_print(indices, cards)
         maps = np.array([joined_map(indices, members) for members in cards], np.float32)
         return Looks(indices, cards, maps.reshape(-1, 2, 3), found, aslant)
 
     def _with_other_corners(
-        self, picture: NDArray[np.uint8], indices: Indices, *, aslant: bool
+        self, picture: NDArray[np.uint8], indices: Indices, card_width_px: float | None
     ) -> tuple[Indices, list[list[int]]]:
         """Look where each card's other indices must lie, and add those that are there."""
-        cards = group(indices, aslant=aslant)
+        cards = group(indices, card_width_px)
         maps, right_hand, cards_of = unseen_corners(indices, cards)
         read = read_once(self.classifier, picture, maps, right_hand, NUDGES_MM[:1])
         there = (read.none_log < np.log(PLAIN_NONE)) & in_place(maps, read.maps, right_hand)
@@ -304,8 +309,12 @@ def _sharpest_once(indices: Indices) -> Indices:
 def _best_of_each(indices: Indices, same_index: float, worth: NDArray[np.floating]) -> Indices:
     """Of indices that lie on each other, keep the one of most worth."""
     points = anchor_points(indices.maps, indices.right_hand)
-    widths = np.sqrt(np.abs(np.linalg.det(indices.maps[:, :, :2]))) * CARD_WIDTH_MM
-    return indices.only(_sparse(points, widths * same_index, worth))
+    return indices.only(_sparse(points, _map_widths(indices.maps) * same_index, worth))
+
+
+def _map_widths(maps: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the widths in the picture of cards with these maps ``(N, 2, 3)``, ``(N,)``."""
+    return np.asarray(np.sqrt(np.abs(np.linalg.det(maps[:, :, :2]))) * CARD_WIDTH_MM, np.float32)
 
 
 def nothing() -> Sightings:
@@ -333,12 +342,33 @@ def _sightings(looks: Looks, votes: NDArray[np.float64], confident_p: float) -> 
         once, faces, found_p = once[kept], faces[kept], found_p[kept]
         kept = believed(back_p, widths(backs), certain_px, face_up=False)
         backs, back_p = backs[kept], back_p[kept]
+    held_at, index_px = _held(looks.indices, [looks.cards[at] for at in once])
+    no_backs = np.zeros((len(backs), 52), np.float32)
     return Sightings(
         np.concatenate([faces, backs]),
         np.repeat([True, False], [len(faces), len(backs)]),
         np.concatenate([found_p.astype(np.float32), back_p]),
-        np.concatenate([cards[once].astype(np.float32), np.zeros((len(backs), 52), np.float32)]),
+        np.concatenate([cards[once].astype(np.float32), no_backs]),
+        held_at=np.concatenate([held_at, np.full((len(backs), 2), 0.5, np.float32)]),
+        index_px=np.concatenate([index_px, np.full(len(backs), np.nan, np.float32)]),
     )
+
+
+def _held(
+    indices: Indices, cards: list[list[int]]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return where cards are held, as shares ``(N, 2)``, and the width that their indices give."""
+    held = [_held_at(indices, members) for members in cards]
+    sizes = _map_widths(indices.maps)
+    wide = [float(np.exp(np.log(sizes[members]).mean())) for members in cards]
+    return np.array(held, np.float32).reshape(-1, 2), np.array(wide, np.float32)
+
+
+def _held_at(indices: Indices, members: list[int]) -> NDArray[np.float64]:
+    if len(members) > 1:
+        return np.array([0.5, 0.5])
+    share = anchor_of(bool(indices.right_hand[members[0]])) / (2 * MIDDLE_MM)
+    return np.asarray(share, np.float64)
 
 
 def _each_card_once(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,11 @@ class Sightings:
             a back.
         deck_fit: ``(N,)`` float32, its fit to the decks in use, at most 1; NaN where other cards
             may cover the compared parts; ``None`` where no deck is known.
+        held_at: ``(N, 2)`` float32, the point where each card's corners are exact, in shares of its
+            width and height: a lone index, whose deck may print it larger or smaller than usual,
+            or the middle between two ends. ``None``: a face's index, a back's middle.
+        index_px: ``(N,)`` float32, the width of a usual card with an index of this size; NaN for a
+            back; ``None`` where the reader does not tell.
     """
 
     corners_px: NDArray[np.float32]
@@ -31,6 +36,8 @@ class Sightings:
     found_p: NDArray[np.float32]
     card_p: NDArray[np.float32]
     deck_fit: NDArray[np.float32] | None = None
+    held_at: NDArray[np.float32] | None = None
+    index_px: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.corners_px)
@@ -39,9 +46,28 @@ class Sightings:
             raise ValueError(f"sightings of {n} cards have mismatched arrays: {shapes}")
         if self.deck_fit is not None and self.deck_fit.shape != (n,):
             raise ValueError(f"sightings of {n} cards have fits {self.deck_fit.shape}")
+        if self.held_at is not None and self.held_at.shape != (n, 2):
+            raise ValueError(f"sightings of {n} cards are held at {self.held_at.shape}")
+        if self.index_px is not None and self.index_px.shape != (n,):
+            raise ValueError(f"sightings of {n} cards have index sizes {self.index_px.shape}")
 
     def __len__(self) -> int:
         return len(self.corners_px)
+
+    def only(self, chosen: NDArray[np.bool_]) -> "Sightings":
+        """Return the chosen cards."""
+        every = (getattr(self, field) for field in Sightings.__slots__)
+        rows: list[Any] = [None if one is None else one[chosen] for one in every]
+        return Sightings(*rows)
+
+    def with_more(self, more: "Sightings") -> "Sightings":
+        """Append further cards; of what either does not tell, nothing is told."""
+        rows: list[Any] = []
+        for field in Sightings.__slots__:
+            one, two = getattr(self, field), getattr(more, field)
+            known = one is not None and two is not None
+            rows.append(np.concatenate([one, two]) if known else None)
+        return Sightings(*rows)
 
 
 class CardReader(Protocol):

@@ -168,6 +168,8 @@ class Tracker:
         self._last = 0
         self.unsettled: tuple[Pose, ...] = ()
         """Where the last look found what does not count before it has lain there longer."""
+        self.left_out: tuple[tuple[Seen, Literal["twice", "print"]], ...] = ()
+        """What the last look found that is no card: one in another's place, print of cards."""
 
     @property
     def lying(self) -> tuple[Track, ...]:
@@ -176,14 +178,17 @@ class Tracker:
 
     def look(self, sightings: Sequence[Seen], view: View) -> tuple[Change, ...]:
         """Process one look at a part of the felt; return the changes, in order of time."""
-        sightings = _once_each(sightings)
+        every, sightings = sightings, _once_each(sightings)
+        twice = [s for s in every if not any(s is kept or _like(s, kept) for kept in sightings)]
         pairs = _paired(self._lying, sightings, view)
         changes = [change for t, s in pairs for change in self._seen_again(t, s, view.at_ns)]
         fresh = [s for s in sightings if all(s is not seen for _, seen in pairs)]
         missed = [t for t in self._lying if all(t is not track for track, _ in pairs)]
         self._lift(missed, [s.pose for s in sightings], view)
         fresh = self._put_back(fresh, view, changes)
-        fresh = [s for s in fresh if not self._is_print(s, view)]
+        prints = [s for s in fresh if self._is_print(s, view)]
+        fresh = [s for s in fresh if all(s is not one for one in prints)]
+        self.left_out = (*((s, "twice") for s in twice), *((s, "print") for s in prints))
         fresh = self._moved(fresh, view, changes)
         fresh = self._turned(missed, fresh, view, changes)
         unsettled = [s for s in fresh if _is_faint(s) and not self._counts(s, fresh, view.at_ns)]

@@ -52,14 +52,15 @@ class FeltView:
 
         A face rests on either of its indices, a back on the whole card.
         """
-        if not self._at_rest(pose):
+        if not self.at_rest(pose):
             return False
         outline = pose.corners_mm
         if face == "down":
             return self._uncut(outline)
         return any(self._uncut(_index(outline, end)) for end in (0, 2))
 
-    def _at_rest(self, pose: Pose) -> bool:
+    def at_rest(self, pose: Pose) -> bool:
+        """Return whether most of the card's place is at rest."""
         return float(self._detector.settled[self.blocks(pose)].mean()) >= _AT_REST
 
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:

@@ -1,20 +1,19 @@
 """Watch a felt through one camera: frames in, observations out."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import Final, Protocol, TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from models.cards import DECK, Card
 from models.events import (
     CameraFault,
     CameraRecovered,
     CardGone,
     CardSighted,
-    Face,
     ForeignCardSighted,
 )
 from models.layout import TableLayout, inside
@@ -22,10 +21,12 @@ from models.session import CameraPose, ReferencePoint
 from vision.backdrop import STEADY_NS, Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, portion, regions
 from vision.felt import Pose, locate
-from vision.ground import card_blocks, in_play, watched_blocks
+from vision.ground import card_blocks, watched_blocks
 from vision.health import CameraHealth, Fault
+from vision.held_back import WORDS, Held, HeldBack
 from vision.observer import Observer, foreign, misfit
 from vision.repeats import Repeats
+from vision.screening import Screened, Screening
 from vision.sightings import CardReader, Sightings, for_session
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
@@ -34,14 +35,6 @@ from vision.view import FeltView
 _PAD_MM: Final = 60.0  # felt read around what changed: a card may reach beyond it
 _AT_ONCE: Final = 0.08
 """The largest share of the picture that one frame has read: the first is read in strips."""
-_FOUND_P: Final = 0.25  # a find below this chance is no card
-_MISFIT_MM: Final = 14.0  # corners that fit a card's size no better are none
-_MISFIT_CERTAIN_MM: Final = 20.0
-"""Of a certain face: an index beside a finger misjudges its card's size, and still tells its place.
-Three such faces at rest on six films, with misfits of 12.9 to 17.8 mm, lay within 3 mm."""
-_INDEX: Final = (0.1, 0.135)
-"""Where a card's index stands, in shares of its width and height."""
-_MIDDLE: Final = (0.5, 0.5)  # of a card, in shares of its width and height
 _LEAST_STRANGE: Final = 3  # blocks: a smaller strange piece is not looked at again
 _NEVER: Final = 2**63 - 1
 _COVERING_MM2: Final = 10_000.0
@@ -109,7 +102,7 @@ class Watcher:
         self.spent = Spent()
         self._reader, self._layout = for_session(reader), layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
-        self._tracker = Tracker()
+        self._tracker, self._held_back = Tracker(), HeldBack()
         self._frame = 0
         self.recalibrate(view)
 
@@ -121,6 +114,7 @@ class Watcher:
         """
         self.felt = locate(view, where=self._source.replace(":", " "))
         self._pose = view if isinstance(view, CameraPose) else None
+        self._screening = Screening(self.felt, self._layout, self._reader.confident_p)
         self._eye: _Eye | None = None
 
     def see(self, frame: Picture) -> tuple[Observed, ...]:
@@ -141,6 +135,7 @@ class Watcher:
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
         news = self._reports(faults, frame) + eye.observer.report(changes, frame.index)
+        news += self._held(frame)
         lying = self._tracker.lying
         return news + eye.observer.report_foreign(lying, frame.at_ns, frame.index)
 
@@ -166,6 +161,28 @@ class Watcher:
 
     def _reports(self, faults: Sequence[Fault], frame: Picture) -> tuple[Observed, ...]:
         return tuple(self._event(fault, frame) for fault in faults)
+
+    def _held(self, frame: Picture) -> tuple[CameraFault, ...]:
+        """Report the sure faces that are no card on the felt for good."""
+        lying = self._tracker.lying
+        told = [(face, t.pose) for t in lying if (face := self._told(t)) is not None]
+        return tuple(
+            CameraFault(
+                source=self._source,
+                at=frame.at_ns,
+                kind=f"held_back_{one.why}",
+                detail=f"a face at ({one.pose.x_mm:.0f}, {one.pose.y_mm:.0f}) mm: {WORDS[one.why]}",
+                frame=frame.index,
+            )
+            for one in self._held_back.due(told, frame.at_ns)
+        )
+
+    def _told(self, track: Track) -> Card | None:
+        return self._certain(track.evidence.card_p) if track.face == "up" else None
+
+    def _certain(self, card_p: NDArray[np.float64]) -> Card | None:
+        best = int(card_p.argmax())
+        return DECK[best] if card_p[best] >= self._reader.confident_p else None
 
     def _event(self, fault: Fault, frame: Picture) -> CameraFault | CameraRecovered:
         if fault.over:
@@ -206,13 +223,22 @@ class Watcher:
         found = [self._read(image, rect) for rect in rects]
         read = self._stopwatch_ns()
         view = FeltView(self.felt, eye.detector, eye.backdrop, rects, frame.at_ns)
-        seen = [one for sightings in found for one in self._believed(sightings, view)]
+        seen, held = self._screened(image, found, view)
         changes = self._tracker.look(seen, view)
+        held += [
+            Held(card, one.pose, why)
+            for one, why in self._tracker.left_out
+            if (card := self._certain(one.card_p)) is not None
+        ]
+        self._held_back.look(held, frame.at_ns)
         cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
         steady = frame.at_ns - eye.detector.since_ns >= STEADY_NS
         unknown = eye.backdrop.learn(cards, frame.at_ns, steady)
         eye.learns_ns = frame.at_ns + STEADY_NS if unknown else _NEVER
-        doubtful = due & self._doubtful(eye, due, view, changes)
+        doubtful = self._doubtful(eye, due, view, changes)
+        for one in held:
+            doubtful |= view.blocks(one.pose)
+        doubtful &= due
         eye.detector.accept(due)
         eye.detector.doubt(doubtful, frame.at_ns)
         eye.covered = self._covered(eye, [track.pose for track in self._tracker.lying])
@@ -220,6 +246,15 @@ class Watcher:
         self.spent.read_ns += read - begun
         self.spent.track_ns += self._stopwatch_ns() - read + begun - started
         return changes
+
+    def _screened(
+        self, image: NDArray[np.uint8], found: Sequence[Sightings], view: FeltView
+    ) -> tuple[list[Seen], list[Held]]:
+        """Return the cards of a look that lie in play, and the sure faces that are held back."""
+        screened = Screened()
+        for sightings in found:
+            self._screening.take(image, sightings, view, screened)
+        return screened.seen, screened.held
 
     def _doubtful(
         self, eye: "_Eye", due: Mask, view: FeltView, changes: tuple[Change, ...]
@@ -258,26 +293,6 @@ class Watcher:
         x_mm, y_mm = self.felt.to_mm(centre)[0]
         width_px = self.felt.card_width_px(float(x_mm), float(y_mm))
         return self._reader.read(image, card_width_px=width_px, region=rect)
-
-    def _believed(self, sightings: Sightings, view: FeltView) -> Iterator[Seen]:
-        """Leave out what is cut off, in motion, bare felt, or not in play."""
-        for i in range(len(sightings)):
-            face: Face = "up" if sightings.face_up[i] else "down"
-            corners = sightings.corners_px[i].astype(np.float64)
-            pose, misfit_mm = self.felt.pose(corners, _INDEX if face == "up" else _MIDDLE)
-            certain = face == "up" and sightings.card_p[i].max() >= self._reader.confident_p
-            most_mm = _MISFIT_CERTAIN_MM if certain else _MISFIT_MM
-            believable = sightings.found_p[i] >= _FOUND_P and misfit_mm <= most_mm
-            in_sight = believable and view.supports(pose, face) and not view.free(pose, ())
-            if in_sight and in_play((pose.x_mm, pose.y_mm), self._layout):
-                yield Seen(
-                    pose=pose,
-                    face=face,
-                    found_p=float(sightings.found_p[i]),
-                    card_p=sightings.card_p[i].astype(np.float64),
-                    at_ns=view.rested_ns(pose),
-                    deck_fit=nan if sightings.deck_fit is None else float(sightings.deck_fit[i]),
-                )
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from models.errors import TechnicianError
 from models.events import Fact
 from models.house import House
 from server.commands.tables import print_rounds, truth_line
-from server.house.device_faults import device_faults
+from server.house.device_faults import device_faults, held_back
 from server.house.formatting import Formats
 from server.house.house_file import house_for
 from server.house.rules_in_force import name_of
@@ -60,6 +60,8 @@ def run_replay(
     replayed, stopwatch = play_and_write(options, outputs)
     for fault in faults_of(replayed):
         print(f"pitwatch: {fault}", file=sys.stderr)
+    for line in held_back(replayed.events):
+        print(f"pitwatch: {line}", file=sys.stderr)
     if as_json:
         _print_lines(replayed)
     else:

@@ -25,6 +25,12 @@ FAULT_WORDS: Final = {
     "moved": "camera moved",
     "obstructed": "view obstructed",
     "covered": "felt covered",
+    "held_back_misfit": "faces held back, outline misfits",
+    "held_back_moving": "faces held back, not at rest",
+    "held_back_cut": "faces held back, cut off",
+    "held_back_felt": "faces held back, felt shows",
+    "held_back_print": "faces held back, print of other cards",
+    "held_back_twice": "faces held back, another face there",
     "checksum": "bad checksum",
     "gap": "cards missing",
     "lost_line": "line of the recording lost",
@@ -34,6 +40,8 @@ OVERLOAD_WAY_OUT: Final = (
     "a network camera: its own settings, or the url of a smaller stream), end other programs on "
     "the table's machine, or use a faster one"
 )
+HELD_BACK: Final = "held_back_"
+"""How the kinds begin that count faces which a camera read surely and did not tell of."""
 _OVERLOAD: Final = ("overloaded", "left_out")
 _BY_NAME: Final = {
     "clock": "Set the camera's clock, or time its pictures by their arrival (stamps); rounds dealt "
@@ -54,7 +62,7 @@ def device_faults(events: Iterable[object], start_ns: int) -> Iterator[Technicia
     """
     by_source: dict[str, list[ReaderFault | CameraFault]] = {}
     for event in events:
-        if isinstance(event, ReaderFault | CameraFault):
+        if isinstance(event, ReaderFault | CameraFault) and not event.kind.startswith(HELD_BACK):
             by_source.setdefault(event.source, []).append(event)
     for source, faults in sorted(by_source.items()):
         unread = [fault for fault in faults if fault.kind in _OVERLOAD]
@@ -70,6 +78,27 @@ def device_faults(events: Iterable[object], start_ns: int) -> Iterator[Technicia
             yield _torn(source, torn)
         if others:
             yield _summary(source, others, start_ns)
+
+
+def held_back(events: Iterable[object]) -> Iterator[str]:
+    """Say for each camera how many faces it read surely and held back, and why.
+
+    These are no fault of a device: what a camera is sure of and does not tell, another one or the
+    shoe may tell.
+    """
+    counts: dict[str, Counter[str]] = {}
+    for event in events:
+        if isinstance(event, CameraFault) and event.kind.startswith(HELD_BACK):
+            counts.setdefault(event.source, Counter())[event.kind] += event.count
+    for source, kinds in sorted(counts.items()):
+        yield f"{source}: {held_back_text(kinds)}, though read surely"
+
+
+def held_back_text(kinds: Counter[str]) -> str:
+    """Say how many faces were held back, and why, by the kinds of their ``camera_fault``."""
+    whys = ((fault_text(kind).partition(", ")[2], number) for kind, number in kinds.items())
+    each = ", ".join(f"{why} {number}" for why, number in sorted(whys))
+    return f"{counted(kinds.total(), 'face')} held back ({each})"
 
 
 def _overload(

@@ -1,5 +1,6 @@
 """A live table's state, in one line for a person."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from models.events import (
     CardSighted,
     DeviceReturned,
     Event,
+    ProgramStated,
     ReaderFault,
     RoundOpened,
     ShoeCutCard,
@@ -18,6 +20,7 @@ from models.events import (
     SyncState,
 )
 from models.judgements import ReviewRaised, RoundResult, RoundSettled
+from server.house.device_faults import HELD_BACK, held_back_text
 from server.house.formatting import Formats
 from server.house.wording import counted
 from server.table.host_clock import ClockStanding
@@ -65,6 +68,8 @@ class Standing:
     """Why checkpoints do not leave the table."""
     shoe_out: bool = False
     """Whether the cut card came without a fresh shoe since."""
+    held_back: Counter[str] = field(default_factory=Counter)
+    """How many faces the cameras read surely in this run and held back, by kind."""
     lying: set[tuple[str, int]] = field(default_factory=set)
     """The cards on the felt: each camera's, by its track."""
     refused: str | None = None
@@ -100,6 +105,7 @@ class Standing:
         self.clock.take(event)
         self.overload.take(event)
         self.phases.follow_event(event)
+        self._count_held_back(event)
         match event:
             case RoundOpened():
                 self.round = event.round
@@ -119,6 +125,12 @@ class Standing:
             case DeviceReturned():
                 self.lost.discard(event.source)
 
+    def _count_held_back(self, event: Event) -> None:
+        if isinstance(event, ProgramStated):
+            self.held_back.clear()
+        elif isinstance(event, CameraFault) and event.kind.startswith(HELD_BACK):
+            self.held_back[event.kind] += event.count
+
     def line(self, formats: Formats) -> str:
         """Describe the round, the last result, open items, and connected devices."""
         parts = [
@@ -128,6 +140,8 @@ class Standing:
             counted(self.reviews, "review"),
             *self._devices(),
         ]
+        if self.held_back:
+            parts.append(held_back_text(self.held_back))
         parts += self.clock.faults()
         if self.alarm is not None:
             parts.append(f"DISK: {self.alarm}")

@@ -113,14 +113,14 @@ class Shows:
             end = Pose(move.end.x_mm, move.end.y_mm, move.end.angle_deg)
             if any(place.distance_mm(end) < _PLACE_MM for place in places):
                 self.since_ns.setdefault(move, at_ns)
-            if move in self.since_ns and not _touches(self._felt, end, covered):
+            if move in self.since_ns and not touches(self._felt, end, covered):
                 self.bare_ns[move] = at_ns
             if move in self.bare_ns or at_ns - move.until_ns > _SHOWN_NS:
                 self._waiting.remove(move)
 
 
-def _touches(felt: Felt, pose: Pose, mask: NDArray[np.bool_]) -> bool:
-    """Whether any pixel of the mask lies on the card."""
+def touches(felt: Felt, pose: Pose, mask: NDArray[np.bool_]) -> bool:
+    """Return whether any pixel of a mask lies on the card."""
     card = np.zeros(mask.shape, np.uint8)
     cv2.fillConvexPoly(card, felt.to_px(pose.corners_mm).round().astype(np.int32), 1)
     return bool((mask & (card > 0)).any())

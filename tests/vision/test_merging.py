@@ -57,7 +57,7 @@ def test_both_indices_of_a_card_join_and_keep_its_place(
 ) -> None:
     one, other = card_map(x, y, turn, scale), card_map(x, y, turn + np.pi, scale)
     both = indices((one, "8S", 0.9), (other, "8S", 0.9))
-    (members,) = group(both)
+    (members,) = group(both, W * scale)
     assert sorted(members) == [0, 1]
     told = card_corners(joined_map(both, members)[None])[0]
     true = card_corners(np.stack([one, other]))
@@ -68,13 +68,28 @@ def apart_mm(x_mm: float, second: dict[str, float]) -> list[list[int]]:
     """Group a sure JD with its opposite so far off, which reads otherwise."""
     both = indices((card_map(50, 50, 0), "JD", 0.98), (card_map(50 + x_mm, 50, np.pi), "JH", 0.7))
     both.card_log[1, [DECK.index(Card(card)) for card in second]] = np.log([*second.values()])
-    return group(both)
+    return group(both, W)
 
 
 def test_indices_at_one_place_are_one_cards_if_what_they_read_allows_it() -> None:
     assert len(apart_mm(9, {"JD": 0.1})) == 1
     assert len(apart_mm(9, {"JD": 0.001})) == 2
     assert len(apart_mm(18, {"JD": 0.1})) == 2
+
+
+@pytest.mark.parametrize("size", [0.65, 1.0, 1.3, 1.5])
+@pytest.mark.parametrize("turn", [0.0, 0.7, 2.4])
+def test_the_two_ends_of_a_card_join_whatever_size_its_index_has(size: float, turn: float) -> None:
+    """Ends of a deck with larger indices were two cards, each larger than a card."""
+    one, other = card_map(300, 200, turn), turned(card_map(300, 200, turn).astype(np.float64))
+    both = indices((lone(one, size), "8S", 0.9), (lone(other.astype(np.float32), size), "8S", 0.9))
+    assert len(group(both, W)) == 1
+
+
+def test_two_equal_cards_farther_apart_than_the_ends_of_one_stay_two() -> None:
+    one, other = card_map(300, 200, 0.0), card_map(320, 225, np.pi)
+    both = indices((lone(one, 0.8), "8S", 0.9), (lone(other, 0.8), "8S", 0.9))
+    assert len(group(both, W)) == 2
 
 
 def test_two_indices_are_surer_than_one() -> None:
@@ -119,7 +134,7 @@ def test_a_face_that_prefers_another_card_leaves_doubt() -> None:
 
 def test_a_right_hand_index_joins_the_left_one_beside_it() -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(51, 50, 0), "8S", 0.8), right=True)
-    assert group(both) == [[0, 1]] or group(both) == [[1, 0]]
+    assert group(both, W) == [[0, 1]] or group(both, W) == [[1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +149,7 @@ def test_a_right_hand_index_joins_the_left_one_beside_it() -> None:
 )
 def test_indices_of_different_cards_stay_apart(second: NDArray[np.float32], card: str) -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.99), (second, card, 0.99))
-    assert len(group(both)) == 2
+    assert len(group(both, W)) == 2
 
 
 @given(turn=turns, right=st.booleans())
@@ -167,7 +182,7 @@ def test_an_index_taken_for_the_other_upper_corner_is_set_right_by_its_opposite(
     told = indices((mistaken, "8S", 0.9), (opposite, "8S", 0.9), right=True)
     settled = with_hands_settled(told)
     assert settled.right_hand.tolist() == [True, True]
-    assert len(group(settled)) == 1
+    assert len(group(settled, W)) == 1
 
 
 def test_hands_stay_as_they_are_on_a_deck_of_two_indices() -> None:
@@ -175,14 +190,14 @@ def test_hands_stay_as_they_are_on_a_deck_of_two_indices() -> None:
     told = indices((one, "8S", 0.9), (beside(one, W - 2 * ANCHOR_MM[0]), "8S", 0.9))
     settled = with_hands_settled(told)
     assert not settled.right_hand.any()
-    assert len(group(settled)) == 2
+    assert len(group(settled, W)) == 2
 
 
 @given(turn=turns)
 def test_the_opposite_index_is_looked_for_where_it_must_lie(turn: float) -> None:
     one, other = card_map(300, 300, turn), card_map(300, 300, turn + np.pi)
     told = indices((one, "8S", 0.9))
-    maps, right_hand, cards_of = unseen_corners(told, group(told))
+    maps, right_hand, cards_of = unseen_corners(told, group(told, W))
     assert (right_hand.tolist(), cards_of) == ([False], [0])
     assert np.abs(maps[0] - other).max() < 1e-2
     assert in_place(maps, other[None], right_hand).all()
@@ -192,7 +207,7 @@ def test_the_opposite_index_is_looked_for_where_it_must_lie(turn: float) -> None
 def test_of_four_indices_those_not_found_are_looked_for() -> None:
     one = card_map(300, 300, 0.3)
     told = indices((one, "8S", 0.9), (one, "8S", 0.9), right=True)
-    _, right_hand, _ = unseen_corners(told, group(told))
+    _, right_hand, _ = unseen_corners(told, group(told, W))
     assert sorted(right_hand.tolist()) == [False, True]
 
 
@@ -206,7 +221,7 @@ def test_two_ends_that_misjudge_the_card_s_size_are_one_card_of_its_true_size(
     both = indices(
         (lone(one, size, askew), "8S", 0.9), (lone(other, size * unlike, askew), "8S", 0.8)
     )
-    (members,) = group(both, aslant=True)
+    (members,) = group(both, None)
     width = np.sqrt(np.linalg.det(joined_map(both, members)[:, :2]))
     assert width == pytest.approx(1, abs=0.05)
 
@@ -224,7 +239,7 @@ def test_what_is_not_the_other_end_stays_a_card_of_its_own(
     second: NDArray[np.float32], card: str
 ) -> None:
     told = indices((lone(card_map(300, 300, 0), 0.6), "8S", 0.9), (second, card, 0.8))
-    assert len(group(told, aslant=True)) == 2
+    assert len(group(told, None)) == 2
 
 
 @given(turn=turns, size=st.floats(0.5, 0.8), opposite=st.booleans())

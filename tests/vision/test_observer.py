@@ -170,3 +170,19 @@ def test_of_two_like_ends_the_one_nearer_the_dealer_is_the_top(
     (event,) = report(observer(), "new", Track(1, place, "down", 5, 0.9, 5))
     assert isinstance(event, CardSighted)
     assert event.angle_deg == pytest.approx(told_deg)
+
+
+def test_a_face_named_surely_at_last_is_told_however_many_looks_were_in_doubt() -> None:
+    by, made = observer(), track(_8S=0.6, _6S=0.39)
+    report(by, "new", made)
+    for _ in range(MOST_LOOKS):
+        see(made, _6S=0.6, _8S=0.39)
+        report(by, "read", made)
+        see(made, _8S=0.6, _6S=0.39)
+        report(by, "read", made)
+    see(made, _8S=0.99)
+    (event,) = report(by, "read", made)
+    assert isinstance(event, CardSighted)
+    assert event.card is Card("8S")
+    see(made, _6S=0.6, _8S=0.39)
+    assert report(by, "read", made) == []

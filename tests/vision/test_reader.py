@@ -136,7 +136,7 @@ def test_an_index_found_at_several_sizes_is_told_once() -> None:
     picture = np.asarray(sized, np.uint8)
     found = reader.find(picture, None)
     assert len(found.heat) > 2  # a card has two indices
-    looks = reader.read_found(picture, found, aslant=True)
+    looks = reader.read_found(picture, found, None)
     assert called(reader.weigh(looks, reader.faces(picture, looks))) == {"5H"}
     assert len(looks.cards) == 1
 

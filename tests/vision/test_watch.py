@@ -165,13 +165,15 @@ def test_an_up_card_half_upon_the_hole_card_is_another_card_though_its_strip_was
 
 
 @dataclass
-class Shrunk(TruthReader):
-    """Misjudges a card's size by a quarter, its index where it is."""
+class Sized(TruthReader):
+    """Misjudges a card's size by its index, which it places where it is."""
+
+    size: float = 0.75
 
     def read(self, image: NDArray[np.uint8], **how: Any) -> Sightings:
         found = super().read(image, **how)
         index = found.corners_px[:, :1]
-        return replace(found, corners_px=index + 0.75 * (found.corners_px - index))
+        return replace(found, corners_px=index + self.size * (found.corners_px - index))
 
 
 @pytest.mark.parametrize(("p", "reported"), [(1.0, ["new"]), (0.9, [])])
@@ -179,9 +181,31 @@ def test_a_face_of_a_misjudged_size_is_believed_where_it_is_certain(
     p: float, reported: list[str]
 ) -> None:
     """A deuce whose index a finger touched was read surely and left out (film rates 1041)."""
-    reader = Shrunk(misread={Card.AS: {Card.AS: p}})
+    reader = Sized(misread={Card.AS: {Card.AS: p}})
     seen = watch([(0, Moment()), (0.5, Moment((ACE,)))], 2, reader=reader)
     assert [change for change, _, _ in seen.short] == reported
+
+
+def held_back(seen: Watched) -> list[str]:
+    return [e.kind for e in seen.events if isinstance(e, CameraFault)]
+
+
+@pytest.mark.parametrize("size", [0.6, 1.4, 1.6])
+def test_a_certain_face_of_any_size_lies_where_its_edges_are(size: float) -> None:
+    """Eleven of 32 faces of a deck with larger indices were never told of."""
+    seen = watch([(0, Moment()), (0.5, Moment((ACE,)))], 4, reader=Sized(size=size))
+    (event,) = [e for e in seen.events if isinstance(e, CardSighted)]
+    assert event.card is Card.AS
+    assert (event.x_mm, event.y_mm) == pytest.approx((-100, 300), abs=2)
+    assert held_back(seen) == []
+
+
+def test_a_certain_face_whose_edges_do_not_show_is_counted_as_held_back() -> None:
+    arm = ((-160, 318), (-40, 318), (-40, 420), (-160, 420))
+    moments = [(0.0, Moment()), (0.5, Moment((ACE,), (arm,)))]
+    seen = watch(moments, 4, reader=Sized(size=1.6))
+    assert seen.short == []
+    assert held_back(seen) == ["held_back_misfit"]
 
 
 class FaintBacks(TruthReader):

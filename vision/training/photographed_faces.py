@@ -17,7 +17,7 @@ def harvest_faces(folder: Path, reader: Reader) -> Pieces:
     for name in CREDITS:
         for entry in entries(folder / name):
             picture = opened(folder / name, entry)
-            read = reader.read_found(picture, reader.find(picture, None), aslant=True).indices
+            read = reader.read_found(picture, reader.find(picture, None), None).indices
             points = anchor_points(read.maps, read.right_hand)
             for at, onto in enumerate(read.maps):
                 face = labelled_face(entry["cards"], points[at], read, at)

@@ -247,7 +247,7 @@ def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[V
     votes_of: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
         found = reader.find(scene.picture, scene.card_px)
-        looks = reader.read_found(scene.picture, found, aslant=False)
+        looks = reader.read_found(scene.picture, found, scene.card_px)
         shown = reader.faces(scene.picture, looks)
         seen, (plain, hidden) = reader.weigh(looks, shown), _cards_in_view(scene)
         known = (plain + hidden, scene.card_px)

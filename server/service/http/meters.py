@@ -84,6 +84,10 @@ class SessionMeters:
             "pitwatch_session_pictures_left_out",
             "Pictures left out because the table's machine could not keep up.",
         )
+        self.held_back = gauge(
+            "pitwatch_session_faces_held_back",
+            "Faces that a camera read surely and did not tell of.",
+        )
         self.last_at = gauge(
             "pitwatch_session_last_event_time_seconds",
             "Time of the last event by the table's clock.",

@@ -5,6 +5,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from server.house.device_faults import HELD_BACK
 from server.service.access.people import Right
 from server.service.http import problems
 from server.service.request.answers import Health, give, responses_of
@@ -65,6 +66,8 @@ async def metrics(request: Request) -> Response:
         sessions.overloaded.labels(view.session).set(overloaded)
         left_out = sum(one.count for one in view.passed if one.kind == "left_out")
         sessions.left_out.labels(view.session).set(left_out)
+        held_back = sum(one.count for one in view.passed if one.kind.startswith(HELD_BACK))
+        sessions.held_back.labels(view.session).set(held_back)
         session = floor.session(view.session)
         if session is not None and view.presence != "recorded":
             sessions.set_clock(view.session, session.clock)

@@ -67,7 +67,9 @@ def faults(tmp_path: Path, *events: Event) -> tuple[list[str], list[tuple[str, i
     return lasting, [(one["kind"], one["count"]) for one in now["passed"]]
 
 
-@pytest.mark.parametrize("kind", ["left_out", "damaged", "unwatched", "a kind of a plug-in"])
+@pytest.mark.parametrize(
+    "kind", ["left_out", "damaged", "unwatched", "held_back_misfit", "a kind of a plug-in"]
+)
 def test_a_dropped_picture_is_counted_and_is_no_lasting_fault(tmp_path: Path, kind: str) -> None:
     one = camera_fault(kind)
     assert faults(tmp_path, one, one, returned(CAMERA)) == ([], [(kind, 2)])
@@ -217,6 +219,15 @@ def test_prometheus_gets_an_overload_and_its_pictures(tmp_path: Path) -> None:
             journal.append_all([camera_fault("overloaded"), several])
             until(lambda: metered(1, 26))
         until(lambda: metered(0, 26))
+
+
+def test_prometheus_gets_the_faces_that_cameras_hold_back(tmp_path: Path) -> None:
+    kinds = ("held_back_misfit", "held_back_print", "damaged")
+    events = [RoundOpened(at=1, table="BJ-01", round=1), *map(camera_fault, kinds)]
+    write(tmp_path / "bj-01.journal", *events)
+    with opened(tmp_path) as found, found.signed_in("engineer") as engineer:
+        line = 'pitwatch_session_faces_held_back{session="bj-01"} 2.0'
+        until(lambda: line in engineer.get("/metrics").text)
 
 
 def standing_lost(folder: Path) -> list[str]:
