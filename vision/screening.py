@@ -44,12 +44,14 @@ class Screening:
         felt: where the felt lies in the picture.
         layout: the felt, for the places where cards are not in play.
         confident_p: probability from which a reading is certain.
+        index: the index of the decks in use; it learns from what is screened.
     """
 
-    def __init__(self, felt: Felt, layout: TableLayout, confident_p: float) -> None:
-        self.felt = felt
-        self._layout, self._confident_p = layout, confident_p
-        self._index = DeckIndex()
+    def __init__(
+        self, felt: Felt, layout: TableLayout, confident_p: float, index: DeckIndex
+    ) -> None:
+        self._felt, self._layout = felt, layout
+        self._confident_p, self._index = confident_p, index
 
     def take(
         self, image: NDArray[np.uint8], sightings: Sightings, view: FeltView, into: Screened
@@ -78,15 +80,15 @@ class Screening:
         return bool(sightings.face_up[at] and sure)
 
     def _pose(self, sightings: Sightings, at: int) -> tuple[Pose, float]:
-        corners_mm = self.felt.to_mm(sightings.corners_px[at].astype(np.float64))
+        corners_mm = self._felt.to_mm(sightings.corners_px[at].astype(np.float64))
         return self._index.pose(corners_mm, _held_at(sightings, at))
 
     def _by_edges(self, image: NDArray[np.uint8], pose: Pose) -> tuple[Pose, float] | None:
         """Return where a card lies by its edges, if there are a card's at about a pose."""
-        quad = self.felt.to_px(pose.corners_mm).astype(np.float32)
-        width_px = self.felt.card_width_px(pose.x_mm, pose.y_mm)
+        quad = self._felt.to_px(pose.corners_mm).astype(np.float32)
+        width_px = self._felt.card_width_px(pose.x_mm, pose.y_mm)
         (edged,), (own,) = on_own_edges(image, quad[None], width_px)
-        return self.felt.pose(edged.astype(np.float64)) if own else None
+        return self._felt.pose(edged.astype(np.float64)) if own else None
 
     def _learn(self, image: NDArray[np.uint8], sightings: Sightings) -> None:
         """Learn the deck's index by cards that lie alone and show both ends and all edges."""
@@ -95,11 +97,11 @@ class Screening:
         alone = open_cards(sightings.corners_px)
         for at in map(int, np.flatnonzero(alone & sightings.face_up)):
             if self._is_certain(sightings, at) and _held_at(sightings, at) == MIDDLE:
-                corners_mm = self.felt.to_mm(sightings.corners_px[at].astype(np.float64))
+                corners_mm = self._felt.to_mm(sightings.corners_px[at].astype(np.float64))
                 pose, misfit_mm = self._index.pose(corners_mm, MIDDLE)
                 edged = self._by_edges(image, pose) if misfit_mm <= _MISFIT_MM else None
                 if edged is not None and edged[1] <= _EDGES_MM:
-                    width_px = self.felt.card_width_px(pose.x_mm, pose.y_mm)
+                    width_px = self._felt.card_width_px(pose.x_mm, pose.y_mm)
                     size = float(sightings.index_px[at]) / width_px
                     self._index.learn(shape_of(corners_mm, edged[0].corners_mm, size))
 

@@ -61,6 +61,11 @@ _OVERLAP_MM: Final = 109.0  # a card's diagonal: no farther card reaches into th
 _NOTHING_NEW: Final = 0.94
 """Share of an outline that looks as before where no card came to lie. Of the faces that came in 23
 films none looked more so than 0.89; of pips beside an arm taken for cards three of five did."""
+_MOSTLY_KNOWN: Final = 0.45
+"""The same share for a face in doubt. Parts of cards that lie beside an arm look like another one:
+four such had 0.49 to 0.89, of 31 cards that came in two films none more than 0.41
+(docs/lab/2026-11-29-index-sizes.md)."""
+_FORGOTTEN_NS: Final = 3_000_000_000  # a find in doubt that was not made again for so long
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +173,8 @@ class Tracker:
         self._last = 0
         self.unsettled: tuple[Pose, ...] = ()
         """Where the last look found what does not count before it has lain there longer."""
+        self._doubts: list[tuple[Pose, int, int]] = []
+        """Places of such finds among known cards, when each was first made, and last."""
         self.left_out: tuple[tuple[Seen, Literal["twice", "print"]], ...] = ()
         """What the last look found that is no card: one in another's place, print of cards."""
 
@@ -191,7 +198,7 @@ class Tracker:
         self.left_out = (*((s, "twice") for s in twice), *((s, "print") for s in prints))
         fresh = self._moved(fresh, view, changes)
         fresh = self._turned(missed, fresh, view, changes)
-        unsettled = [s for s in fresh if _is_faint(s) and not self._counts(s, fresh, view.at_ns)]
+        unsettled = [s for s in fresh if self._waits(s, fresh, view)]
         self.unsettled = tuple([seen.pose for seen in unsettled])
         fresh = [s for s in fresh if all(s is not seen for seen in unsettled)]
         changes += [self._new(seen, view.at_ns) for seen in fresh]
@@ -358,14 +365,37 @@ class Tracker:
         Where an arm hides the rest of a card, its pip looks like an index, and its lower index like
         that of another card.
         """
-        if seen.face == "down":
-            return False
+        return seen.face == "up" and self._explained(seen, view) >= _NOTHING_NEW
+
+    def _explained(self, seen: Seen, view: View) -> float:
+        """Return the share of a find's place that looks as the cards that lie there did."""
         prints = [
             track.print
             for track in (*self._lying, *self._lifted)
             if track.print is not None and _reaches(track, seen)
         ]
-        return bool(prints) and view.explained(seen.pose, prints) >= _NOTHING_NEW
+        return view.explained(seen.pose, prints) if prints else 0.0
+
+    def _waits(self, seen: Seen, fresh: Sequence[Seen], view: View) -> bool:
+        """Return whether a find may be none, and has not lain there long enough to count.
+
+        One among known cards may be a part of them that an arm leaves to see: the place has been
+        still for long, so the find itself must last.
+        """
+        if _is_sure(seen):
+            return False
+        if seen.face == "up" and self._explained(seen, view) >= _MOSTLY_KNOWN:
+            return view.at_ns - self._first_found_ns(seen, view.at_ns) < _FAINT_NS
+        return _is_faint(seen) and not self._counts(seen, fresh, view.at_ns)
+
+    def _first_found_ns(self, seen: Seen, now_ns: int) -> int:
+        """Return when a find in doubt among known cards was first made."""
+        lately = [one for one in self._doubts if now_ns - one[2] <= _FORGOTTEN_NS]
+        here = [one for one in lately if one[0].distance_mm(seen.pose) <= SAME_MM]
+        first_ns = min((one[1] for one in here), default=now_ns)
+        self._doubts = [one for one in lately if one not in here]
+        self._doubts.append((seen.pose, first_ns, now_ns))
+        return first_ns
 
     def _counts(self, faint: Seen, fresh: Sequence[Seen], now_ns: int) -> bool:
         """Return whether a faint find is a card: it came with the one on it, or lies there long.
@@ -414,8 +444,11 @@ def _is_faint(seen: Seen) -> bool:
 
     A face that is read surely is none of these.
     """
-    read = seen.face == "up" and float(seen.card_p.max()) >= _SURE
-    return seen.found_p < _FAINT and not read
+    return seen.found_p < _FAINT and not _is_sure(seen)
+
+
+def _is_sure(seen: Seen) -> bool:
+    return seen.face == "up" and float(seen.card_p.max()) >= _SURE
 
 
 def _is_certain(track: Track) -> bool:

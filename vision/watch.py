@@ -20,10 +20,11 @@ from models.layout import TableLayout, inside
 from models.session import CameraPose, ReferencePoint
 from vision.backdrop import STEADY_NS, Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, portion, regions
+from vision.deck_index import DeckIndex
 from vision.felt import Pose, locate
 from vision.ground import card_blocks, watched_blocks
 from vision.health import CameraHealth, Fault
-from vision.held_back import WORDS, Held, HeldBack
+from vision.held_back import WAIT_NS, WORDS, Held, HeldBack
 from vision.observer import Observer, foreign, misfit
 from vision.repeats import Repeats
 from vision.screening import Screened, Screening
@@ -103,7 +104,8 @@ class Watcher:
         self._reader, self._layout = for_session(reader), layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
         self._tracker, self._held_back = Tracker(), HeldBack()
-        self._frame = 0
+        self._index = DeckIndex()
+        self._frame, self._now_ns = 0, 0
         self.recalibrate(view)
 
     def recalibrate(self, view: CameraPose | Sequence[ReferencePoint]) -> None:
@@ -114,7 +116,7 @@ class Watcher:
         """
         self.felt = locate(view, where=self._source.replace(":", " "))
         self._pose = view if isinstance(view, CameraPose) else None
-        self._screening = Screening(self.felt, self._layout, self._reader.confident_p)
+        self._screening = Screening(self.felt, self._layout, self._reader.confident_p, self._index)
         self._eye: _Eye | None = None
 
     def see(self, frame: Picture) -> tuple[Observed, ...]:
@@ -124,7 +126,8 @@ class Watcher:
         the frame's own time by up to half a second, for a card taken up by a second and more.
         """
         eye = self._eye = self._eye or self._open(frame.gray)
-        self._frame, self.spent.frames = frame.index, self.spent.frames + 1
+        self._frame, self._now_ns = frame.index, frame.at_ns
+        self.spent.frames += 1
         started = self._stopwatch_ns()
         faults = eye.health.see(frame.gray, frame.at_ns)
         self.spent.health_ns += self._stopwatch_ns() - started
@@ -135,7 +138,7 @@ class Watcher:
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
         news = self._reports(faults, frame) + eye.observer.report(changes, frame.index)
-        news += self._held(frame)
+        news += self._held(frame.at_ns)
         lying = self._tracker.lying
         return news + eye.observer.report_foreign(lying, frame.at_ns, frame.index)
 
@@ -143,7 +146,8 @@ class Watcher:
         """There is no later frame; returns what was held back for one."""
         if self._eye is None:
             return ()
-        return self._eye.observer.report(self._tracker.finish(), self._frame)
+        held = self._held(self._now_ns + WAIT_NS)
+        return self._eye.observer.report(self._tracker.finish(), self._frame) + held
 
     def _open(self, gray: NDArray[np.uint8]) -> "_Eye":
         size = gray.shape[1], gray.shape[0]
@@ -162,19 +166,19 @@ class Watcher:
     def _reports(self, faults: Sequence[Fault], frame: Picture) -> tuple[Observed, ...]:
         return tuple(self._event(fault, frame) for fault in faults)
 
-    def _held(self, frame: Picture) -> tuple[CameraFault, ...]:
+    def _held(self, at_ns: int) -> tuple[CameraFault, ...]:
         """Report the sure faces that are no card on the felt for good."""
         lying = self._tracker.lying
         told = [(face, t.pose) for t in lying if (face := self._told(t)) is not None]
         return tuple(
             CameraFault(
                 source=self._source,
-                at=frame.at_ns,
+                at=self._now_ns,
                 kind=f"held_back_{one.why}",
                 detail=f"a face at ({one.pose.x_mm:.0f}, {one.pose.y_mm:.0f}) mm: {WORDS[one.why]}",
-                frame=frame.index,
+                frame=self._frame,
             )
-            for one in self._held_back.due(told, frame.at_ns)
+            for one in self._held_back.due(told, at_ns)
         )
 
     def _told(self, track: Track) -> Card | None:

@@ -261,7 +261,7 @@ def _record(total: Counter[str], rounds: int, rows: Sequence[tuple[str, ...]]) -
     causes = tuple((why, str(total[why])) for why in CAUSES)
     tables = (
         Table(("deck", *KINDS), tuple(rows)),
-        Table(("sighting of nothing", "number"), causes),
+        Table(("a report of nothing", "number"), causes),
     )
     record("index_sizes", claims, tables, networks=NETWORKS)
 

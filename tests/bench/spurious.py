@@ -40,10 +40,9 @@ def cause(event: CardSighted, every: Sequence[Rest], felt: Felt, hands: Hands) -
     near = [rest for rest in every if _lies(rest, at_ns) and _apart_mm(rest, event) <= REACHES_MM]
     place = Pose(event.x_mm, event.y_mm, event.angle_deg)
     arm = touches(felt, place, hands.over(at_ns))
-    named = event.card or max(event.candidates, key=event.candidates.__getitem__, default=None)
-    if named is not None and any(
-        rest.move.card is Card(named) and _apart_mm(rest, event) <= TWICE_MM for rest in near
-    ):
+    likely = max(event.candidates, key=event.candidates.__getitem__, default=None)
+    named = event.card or (None if likely is None else Card(likely))
+    if any(rest.move.card is named and _apart_mm(rest, event) <= TWICE_MM for rest in near):
         return "a card told twice beside an arm" if arm else "a card told twice"
     if near:
         return "a strip of a card beside an arm" if arm else "print of a card"

@@ -233,7 +233,7 @@ def test_a_twin_laid_on_a_card_that_is_overlooked_is_not_taken_for_a_push() -> N
 
 @pytest.mark.parametrize(
     ("p", "as_before", "reported"),
-    [(0.5, 0.96, []), (0.5, 0.83, [("new", 2)]), (0.995, 0.99, []), (0.995, 0.83, [("new", 2)])],
+    [(0.5, 0.96, []), (0.5, 0.44, [("new", 2)]), (0.995, 0.99, []), (0.995, 0.83, [("new", 2)])],
 )
 def test_a_face_where_everything_looks_as_before_is_print_of_the_cards_there(
     p: float, as_before: float, reported: list[tuple[str, int]]
@@ -401,3 +401,35 @@ def test_a_hole_card_half_under_the_up_card_counts_at_once() -> None:
     tracker.look([up_card], at(1))
     hole = replace(back(26, 0, at_s=3), found_p=0.47)
     assert ("new", 2) in kinds_of(tracker.look([up_card, hole], at(3.1)))
+
+
+def among_known(seconds: float, share: float) -> HandMadeView:
+    """A look in which a share of every place looks as the cards that lie there did."""
+    return replace(at(seconds), as_before=share)
+
+
+def test_a_doubt_among_known_cards_counts_once_it_has_lasted() -> None:
+    """Strips of two cards beside an arm were a third one; their places had long been still."""
+    tracker, strip_of_two = Tracker(), replace(up("TS", 20, 4, at_s=2, p=0.7), found_p=0.73)
+    tracker.look([up("8S", 0, 0, at_s=2), up("TD", 40, 8, at_s=2)], at(2.2))
+    for seconds in (20, 20.4, 20.9):
+        assert tracker.look([strip_of_two], among_known(seconds, 0.6)) == ()
+        assert tracker.unsettled == (strip_of_two.pose,)
+    assert kinds_of(tracker.look([strip_of_two], among_known(21, 0.6))) == [("new", 3)]
+
+
+def test_a_doubt_among_known_cards_that_comes_and_goes_does_not_count() -> None:
+    tracker, strip_of_two = Tracker(), replace(up("TS", 20, 4, at_s=2, p=0.7), found_p=0.73)
+    tracker.look([up("8S", 0, 0, at_s=2), up("TD", 40, 8, at_s=2)], at(2.2))
+    for seconds in (20, 24, 28):
+        assert tracker.look([strip_of_two], among_known(seconds, 0.6)) == ()
+
+
+@pytest.mark.parametrize(("p", "share"), [(0.995, 0.6), (0.7, 0.41)])
+def test_a_sure_face_among_known_cards_and_a_doubt_elsewhere_count_at_once(
+    p: float, share: float
+) -> None:
+    tracker = Tracker()
+    tracker.look([up("8S", 0, 0, at_s=2)], at(2.2))
+    seen = tracker.look([up("TS", 20, 4, at_s=20, p=p)], among_known(20.2, share))
+    assert kinds_of(seen) == [("new", 2)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.cards import Card
+from models.cards import DECK, Card
 from models.events import CameraFault, CameraRecovered, CardSighted
 from tests.vision.painted import (
     LAYOUT,
@@ -21,6 +21,7 @@ from tests.vision.painted import (
     film,
     paint,
 )
+from vision.deck_index import MIDDLE, USUAL_AT
 from vision.felt import Pose
 from vision.sightings import Sightings
 from vision.watch import Observed, Watcher
@@ -172,8 +173,26 @@ class Sized(TruthReader):
 
     def read(self, image: NDArray[np.uint8], **how: Any) -> Sightings:
         found = super().read(image, **how)
-        index = found.corners_px[:, :1]
-        return replace(found, corners_px=index + self.size * (found.corners_px - index))
+        corner, across, down = (found.corners_px[:, at] for at in (0, 1, 3))
+        index = corner + USUAL_AT[0] * (across - corner) + USUAL_AT[1] * (down - corner)
+        sized = index[:, None] + self.size * (found.corners_px - index[:, None])
+        return replace(found, corners_px=sized.astype(np.float32))
+
+
+@dataclass
+class BothEnds(Sized):
+    """Finds kings by both ends, with the size of their card, and others by one index."""
+
+    def read(self, image: NDArray[np.uint8], **how: Any) -> Sightings:
+        lone, whole = super().read(image, **how), TruthReader.read(self, image, **how)
+        king = np.array([row.argmax() == DECK.index(Card.KS) for row in whole.card_p], bool)
+        widths = np.hypot(*(whole.corners_px[:, 1] - whole.corners_px[:, 0]).T)
+        return replace(
+            lone,
+            corners_px=np.where(king[:, None, None], whole.corners_px, lone.corners_px),
+            held_at=np.where(king[:, None], MIDDLE, USUAL_AT).astype(np.float32),
+            index_px=(self.size * widths).astype(np.float32),
+        )
 
 
 @pytest.mark.parametrize(("p", "reported"), [(1.0, ["new"]), (0.9, [])])
@@ -206,6 +225,24 @@ def test_a_certain_face_whose_edges_do_not_show_is_counted_as_held_back() -> Non
     seen = watch(moments, 4, reader=Sized(size=1.6))
     assert seen.short == []
     assert held_back(seen) == ["held_back_misfit"]
+
+
+def test_what_is_held_back_as_the_film_ends_is_counted_too() -> None:
+    arm = ((-160, 318), (-40, 318), (-40, 420), (-160, 420))
+    moments = [(0.0, Moment()), (0.5, Moment((ACE,), (arm,)))]
+    assert held_back(watch(moments, 1, reader=Sized(size=1.6))) == ["held_back_misfit"]
+
+
+def test_a_table_learns_the_index_of_its_decks() -> None:
+    """Once three cards showed both ends, one index places a card that an arm half covers."""
+    sides = [Lying(Card.KS, Pose(x, 300, 0)) for x in (-220, 40, 160)]
+    arm = ((-160, 318), (-40, 318), (-40, 420), (-160, 420))
+    moments = [(0.0, Moment()), (0.5, Moment(tuple(sides))), (1.5, Moment((*sides, ACE), (arm,)))]
+    seen = watch(moments, 4, reader=BothEnds(size=1.6))
+    assert [e.card for e in seen.events if isinstance(e, CardSighted)].count(Card.AS) == 1
+    assert held_back(seen) == []
+    told = next(e for e in seen.events if isinstance(e, CardSighted) and e.card is Card.AS)
+    assert (told.x_mm, told.y_mm) == pytest.approx((-100, 300), abs=2)
 
 
 class FaintBacks(TruthReader):
