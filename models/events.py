@@ -5,7 +5,7 @@ no field that it does not have. A reader of journals passes over fields that it 
 (:func:`models.decode.known_part`), so a newer writer never stops an older reader.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -125,6 +125,10 @@ class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returne
 
 
 # --- observations: the camera -------------------------------------------------------------
+
+
+HELD_BACK: Final = "held_back_"
+"""How the kinds of a ``camera_fault`` begin that count faces which a camera does not tell of."""
 
 
 class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):

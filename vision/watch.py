@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from models.events import (
+    HELD_BACK,
     CameraFault,
     CameraRecovered,
     CardGone,
@@ -174,7 +175,7 @@ class Watcher:
             CameraFault(
                 source=self._source,
                 at=self._now_ns,
-                kind=f"held_back_{one.why}",
+                kind=f"{HELD_BACK}{one.why}",
                 detail=f"a face at ({one.pose.x_mm:.0f}, {one.pose.y_mm:.0f}) mm: {WORDS[one.why]}",
                 frame=self._frame,
             )

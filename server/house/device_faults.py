@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from models.errors import TechnicianError
-from models.events import CameraFault, Observation, ReaderFault
+from models.events import HELD_BACK, CameraFault, Observation, ReaderFault
 from server.house.wording import counted
 
 FAULT_WORDS: Final = {
@@ -40,8 +40,6 @@ OVERLOAD_WAY_OUT: Final = (
     "a network camera: its own settings, or the url of a smaller stream), end other programs on "
     "the table's machine, or use a faster one"
 )
-HELD_BACK: Final = "held_back_"
-"""How the kinds begin that count faces which a camera read surely and did not tell of."""
 _OVERLOAD: Final = ("overloaded", "left_out")
 _BY_NAME: Final = {
     "clock": "Set the camera's clock, or time its pictures by their arrival (stamps); rounds dealt "

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from models.events import (
+    HELD_BACK,
     CameraFault,
     CardGone,
     CardSighted,
@@ -20,7 +21,7 @@ from models.events import (
     SyncState,
 )
 from models.judgements import ReviewRaised, RoundResult, RoundSettled
-from server.house.device_faults import HELD_BACK, held_back_text
+from server.house.device_faults import held_back_text
 from server.house.formatting import Formats
 from server.house.wording import counted
 from server.table.host_clock import ClockStanding

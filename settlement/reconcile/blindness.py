@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from models.events import (
+    HELD_BACK,
     AnyObservation,
     CameraFault,
     CameraRecovered,
@@ -23,7 +24,7 @@ _LINK: Final = frozenset({"link_lost", "restarts_spent"})
 
 _WITHOUT_END: Final = frozenset({"unwatched", "left_out", "damaged"})
 """Faults without an end: a person is asked about the first anyway, the second begins an overload,
-and of the third the pictures between are sound."""
+and of the third the pictures between are sound. A face held back is none of the picture."""
 
 _NOTICED_NS: Final = {"covered": 9 * SECOND, "link_lost": 61 * SECOND}
 """A fault is reported at most so long after it began; all others within ``_SOON_NS``. Chosen from
@@ -96,7 +97,7 @@ class Blindness:
         match observation:
             case CardSighted() | CardGone():
                 self._eye(observation.source).end(_LINK, at_ns)
-            case CameraFault() if observation.kind not in _WITHOUT_END:
+            case CameraFault() if not _without_end(observation.kind):
                 since_ns = at_ns - _NOTICED_NS.get(observation.kind, _SOON_NS)
                 self._eye(observation.source).lasting.setdefault(observation.kind, since_ns)
             case CameraRecovered():
@@ -179,3 +180,7 @@ def _in_both(one: Iterable[Span], other: list[Span]) -> list[Span]:
         for its in other
     ]
     return [span for span in both if span.from_ns < span.until_ns]
+
+
+def _without_end(kind: str) -> bool:
+    return kind in _WITHOUT_END or kind.startswith(HELD_BACK)

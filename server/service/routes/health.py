@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from server.house.device_faults import HELD_BACK
+from models.events import HELD_BACK
 from server.service.access.people import Right
 from server.service.http import problems
 from server.service.request.answers import Health, give, responses_of

@@ -75,7 +75,7 @@ def test_a_fault_may_have_begun_as_long_before_as_its_report_may_take(
     assert span.from_ns < at(70 - silent_s)
 
 
-@pytest.mark.parametrize("kind", ["left_out", "damaged", "unwatched"])
+@pytest.mark.parametrize("kind", ["left_out", "damaged", "unwatched", "held_back_misfit"])
 def test_a_fault_without_an_end_hides_nothing(kind: str) -> None:
     assert blind(fault(10, kind)) == []
 
