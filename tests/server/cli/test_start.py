@@ -1,10 +1,13 @@
 """What a command does not need, it does not import: processor time before any work."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 
 PIXELS = ("av", "cv2", "numpy", "onnxruntime")
@@ -52,6 +55,27 @@ def test_a_small_command_imports_nothing_heavy(command: str) -> None:
 def test_the_service_starts_without_what_it_rarely_needs() -> None:
     found = imported_by("import server.commands.serve")
     assert not found & {"onnxruntime", "httpx", *TABLES, *PAPERS}
+
+
+def test_what_commands_import_is_compiled_once_the_environment_is_made(tmp_path: Path) -> None:
+    """A unit or a container may not write compiled modules, so each start would compile them."""
+    made = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    made["PYTHONPYCACHEPREFIX"] = str(tmp_path)
+    script = [sys.executable, str(ROOT / "scripts" / "compile-modules")]
+    subprocess.run(script, env=made, check=True, capture_output=True)
+    asked = (
+        "import os, sys, server.service.app, server.commands.review, server.commands.run\n"
+        "own = [one for one in sys.modules.values() if getattr(one, '__cached__', None)]\n"
+        "print([one.__name__ for one in own if not os.path.exists(one.__cached__)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        env=made | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def ran(arguments: list[str]) -> str:
