@@ -192,7 +192,8 @@ class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
     """``size_changed``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``,
     ``incomplete`` (a part of the picture is lost in decoding), ``obstructed`` (most of the felt is
     hidden), ``covered`` (an object lies where cards are dealt), ``overloaded`` (the machine reads
-    fewer pictures than come; the others are left out), ``clock`` (its times part from the shoe's).
+    fewer pictures than come; the others are left out), ``clock`` (its times part from the shoe's),
+    ``mirrored`` (left and right are exchanged).
     Without an end: ``unwatched`` (no picture was read for a while; reported once it is over),
     ``left_out`` and ``damaged`` (so many pictures were not read), ``held_back_`` and why (a face
     was read surely and not told of: ``misfit``, ``moving``, ``cut``, ``felt``, ``print``,

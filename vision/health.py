@@ -38,6 +38,7 @@ Kind: TypeAlias = Literal[
     "moved",
     "obstructed",
     "covered",
+    "mirrored",
 ]
 
 LOOK_NS: Final = 120_000_000
@@ -65,6 +66,7 @@ _RAISE_NS: Final[dict[Kind, int]] = {
     "moved": 400_000_000,
     "obstructed": 600_000_000,
     "covered": LINGERS_NS,
+    "mirrored": 0,
 }
 _CLEAR_NS: Final = 300_000_000  # a fault has passed after this long without it
 _DARK: Final = 40.0  # of 255: a picture is black if 98% of its pixels are darker
@@ -133,7 +135,7 @@ class CameraHealth:
     @property
     def trusted(self) -> bool:
         """Return whether the last picture may be read: no fault is present or suspected."""
-        passive = ("frozen", "covered")
+        passive = ("frozen", "covered", "mirrored")
         return not any(a.suspected for k, a in self._alarms.items() if k not in passive)
 
     def see(self, gray: NDArray[np.uint8], at_ns: int) -> tuple[Fault, ...]:
@@ -158,6 +160,10 @@ class CameraHealth:
         """Process the place of a foreign object in a card zone, if there is one."""
         detail = None if where is None else f"something lies {where} that is no card"
         return self._report("covered", detail, at_ns)
+
+    def mirrored(self, detail: str | None, at_ns: int) -> tuple[Fault, ...]:
+        """Process what the cards say of a mirrored picture."""
+        return self._report("mirrored", detail, at_ns)
 
     def _report(
         self, kind: Kind, detail: str | None, at_ns: int, proposed: CameraPose | None = None

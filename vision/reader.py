@@ -25,6 +25,7 @@ from vision.indices import Indices
 from vision.joining import in_place, joined_map, joined_vote, unseen_corners
 from vision.letters import NO_EVIDENCE, DeckEvidence, SessionReader, by_language, signs_of
 from vision.merging import explained, group, with_hands_settled, without_duplicates, without_print
+from vision.mirror import mirrored
 from vision.networks import Network, load_network
 from vision.patches import NUDGES_MM, read_indices, read_once
 from vision.polarity import dark_card_in, inverted, joined, may_be_dark
@@ -244,7 +245,8 @@ class Reader:
         )
         cards = without_print(indices, cards)
         maps = np.array([joined_map(indices, members) for members in cards], np.float32)
-        return Looks(indices, cards, maps.reshape(-1, 2, 3), found, aslant)
+        says = mirrored(self.classifier, picture, indices, cards)
+        return Looks(indices, cards, maps.reshape(-1, 2, 3), found, aslant, says)
 
     def _with_other_corners(
         self, picture: NDArray[np.uint8], indices: Indices, card_width_px: float | None
@@ -275,6 +277,7 @@ class Looks:
         cards: the numbers of each card's indices, the surest first.
         maps: from each card's frame to the picture, ``(cards, 2, 3)``.
         aslant: whether size and view angle of the cards are unknown.
+        mirrored: what each card says of a mirrored picture, ``(cards,)``, from 1 to -1.
     """
 
     indices: Indices
@@ -282,6 +285,7 @@ class Looks:
     maps: NDArray[np.float32]
     found: Found
     aslant: bool
+    mirrored: NDArray[np.float32]
 
     @property
     def found_p(self) -> NDArray[np.float64]:
@@ -351,6 +355,7 @@ def _sightings(looks: Looks, votes: NDArray[np.float64], confident_p: float) -> 
         np.concatenate([cards[once].astype(np.float32), no_backs]),
         held_at=np.concatenate([held_at, np.full((len(backs), 2), 0.5, np.float32)]),
         index_px=np.concatenate([index_px, np.full(len(backs), np.nan, np.float32)]),
+        mirrored=np.concatenate([looks.mirrored[once], np.zeros(len(backs), np.float32)]),
     )
 
 

@@ -29,6 +29,8 @@ class Sightings:
             or the middle between two ends. ``None``: a face's index, a back's middle.
         index_px: ``(N,)`` float32, the width of a usual card with an index of this size; NaN for a
             back; ``None`` where the reader does not tell.
+        mirrored: ``(N,)`` float32, what each card says of the picture: from 1, it is mirrored, to
+            -1, it is not; ``None`` where the reader does not tell.
     """
 
     corners_px: NDArray[np.float32]
@@ -38,6 +40,7 @@ class Sightings:
     deck_fit: NDArray[np.float32] | None = None
     held_at: NDArray[np.float32] | None = None
     index_px: NDArray[np.float32] | None = None
+    mirrored: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.corners_px)
@@ -50,6 +53,8 @@ class Sightings:
             raise ValueError(f"sightings of {n} cards are held at {self.held_at.shape}")
         if self.index_px is not None and self.index_px.shape != (n,):
             raise ValueError(f"sightings of {n} cards have index sizes {self.index_px.shape}")
+        if self.mirrored is not None and self.mirrored.shape != (n,):
+            raise ValueError(f"sightings of {n} cards have mirrors {self.mirrored.shape}")
 
     def __len__(self) -> int:
         return len(self.corners_px)

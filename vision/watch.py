@@ -26,6 +26,7 @@ from vision.felt import Pose, locate
 from vision.ground import card_blocks, watched_blocks
 from vision.health import CameraHealth, Fault
 from vision.held_back import WAIT_NS, WORDS, Held, HeldBack
+from vision.mirror import Mirror
 from vision.observer import Observer, foreign, misfit
 from vision.repeats import Repeats
 from vision.screening import Screened, Screening
@@ -105,7 +106,7 @@ class Watcher:
         self._reader, self._layout = for_session(reader), layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
         self._tracker, self._held_back = Tracker(), HeldBack()
-        self._index = DeckIndex()
+        self._index, self._mirror = DeckIndex(), Mirror()
         self._frame, self._now_ns = 0, 0
         self.recalibrate(view)
 
@@ -136,7 +137,9 @@ class Watcher:
             return self._reports(faults, frame)
         looks = eye.detector.due.any() or frame.at_ns >= eye.learns_ns
         changes = self._look(eye, frame) if looks else ()
-        faults += eye.health.covered(eye.covered, frame.at_ns)
+        faults += eye.health.mirrored(self._mirror.detail, frame.at_ns)
+        # Cards that a mirror hides are no foreign object.
+        faults += eye.health.covered(None if self._mirror.detail else eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
         news = self._reports(faults, frame) + eye.observer.report(changes, frame.index)
         news += self._held(frame.at_ns)
@@ -225,7 +228,7 @@ class Watcher:
         eye.backdrop.show(image, at_rest, eye.detector.gains)
         rects = regions(eye.detector.grid, due & ~eye.backdrop.bare(), eye.pad_px)
         begun = self._stopwatch_ns()
-        found = [self._read(image, rect) for rect in rects]
+        found = [self._mirror.see(self._read(image, rect)) for rect in rects]
         read = self._stopwatch_ns()
         view = FeltView(self.felt, eye.detector, eye.backdrop, rects, frame.at_ns)
         seen, held = self._screened(image, found, view)

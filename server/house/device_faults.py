@@ -19,6 +19,7 @@ FAULT_WORDS: Final = {
     "black": "picture black",
     "overexposed": "picture overexposed",
     "clock": "clock apart from the shoe's",
+    "mirrored": "picture mirrored",
     "incomplete": "part of the picture lost",
     "frozen": "picture frozen",
     "unfocused": "picture unfocused",
@@ -44,6 +45,7 @@ _OVERLOAD: Final = ("overloaded", "left_out")
 _BY_NAME: Final = {
     "clock": "Set the camera's clock, or time its pictures by their arrival (stamps); rounds dealt "
     "meanwhile wait for a person",
+    "mirrored": "Switch off mirroring in the camera's settings, and calibrate it again",
 }
 """Faults that their own words name, each with the way out."""
 

@@ -24,6 +24,7 @@ PICTURE_FAULTS: Final = frozenset(
         "overexposed",
         "clock",
         "incomplete",
+        "mirrored",
         "frozen",
         "unfocused",
         "moved",

@@ -12,6 +12,7 @@ const FAULTS = {
   black: ["picture black", "black picture"],
   overexposed: ["picture overexposed", "overexposed picture"],
   clock: ["clock apart from the shoe's", "time with a clock apart", "times with a clock apart"],
+  mirrored: ["picture mirrored", "mirrored picture", "mirrored pictures"],
   incomplete: ["part of the picture lost", "incomplete picture", "incomplete pictures"],
   frozen: ["picture frozen", "frozen picture"],
   unfocused: ["picture unfocused", "unfocused picture"],
