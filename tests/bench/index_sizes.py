@@ -209,6 +209,7 @@ KINDS: Final = (
     "told twice",
     "of nothing",
     "wrong",
+    "held back",
 )
 
 
@@ -247,15 +248,15 @@ def main() -> None:
     for why in CAUSES:
         print(f"{total[why] / rounds:.3f} a round: {why}")
     if asked.record:
-        _record(total, rounds, rows)
+        _record(total, rows)
 
 
-def _record(total: Counter[str], rounds: int, rows: Sequence[tuple[str, ...]]) -> None:
+def _record(total: Counter[str], rows: Sequence[tuple[str, ...]]) -> None:
     missed = total["named by read"] - total["of them reported"]
     claims = (
         Claim("faces named by read and not by the film", missed, of=total["named by read"]),
-        Claim("cards told twice", total["told twice"], of=rounds),
-        Claim("sightings of nothing", total["of nothing"], of=rounds),
+        Claim("cards told twice", total["told twice"], of=total["faces"]),
+        Claim("sightings of nothing", total["of nothing"], of=total["faces"]),
         Claim("wrong faces", total["wrong"], of=total["faces"], most=0),
     )
     causes = tuple((why, str(total[why])) for why in CAUSES)
