@@ -32,7 +32,12 @@ bits."""
 
 Dealt: TypeAlias = Spot | Literal["dealer"]
 Face: TypeAlias = Literal["up", "down"]
-WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
+WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side", "toke", "coupon"]
+PaidKind: TypeAlias = Literal["main", "insurance", "side", "toke", "coupon"]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
+"""What people call a person, a side bet or a slip."""
+Moved: TypeAlias = Annotated[Cents, Meta(ge=-(10**12), le=10**12)]
+"""An amount of chips that changes hands, with its sign."""
 Action: TypeAlias = Literal["hit", "stand", "double", "split", "surrender", "even_money"]
 Manner: TypeAlias = Literal["hand", "verbal", "tuck"]
 SyncState: TypeAlias = Literal["synchronised", "unsynchronised", "unknown"]
@@ -387,21 +392,32 @@ class RoundOpened(Fact, frozen=True, kw_only=True, tag="round_opened"):
 
 
 class WagerPlaced(Fact, frozen=True, kw_only=True, tag="wager_placed"):
-    """Chips added, not the running total. A ``split`` wager names the new hand."""
+    """Chips added, not the running total. A ``split`` wager names the new hand.
+
+    ``toke``: the dealers' bet beside the main wager. ``coupon``: a promotional wager.
+    """
 
     spot: Spot
     hand: HandNo = 0
     kind: WagerKind
     amount: Chips
+    bet: Name | None = None
+    """The side bet's name."""
+    bettor: Name | None = None
+    """Whose money it is; absent for the spot's own player."""
 
 
 class WagerRemoved(Fact, frozen=True, kw_only=True, tag="wager_removed"):
-    """Chips the player took back."""
+    """Chips that the player took back, or that the floor took off."""
 
     spot: Spot
     hand: HandNo = 0
     kind: WagerKind
     amount: Chips
+    bet: Name | None = None
+    bettor: Name | None = None
+    by: Literal["player", "floor"] = "player"
+    reason: str = ""
 
 
 class CardDealt(Fact, frozen=True, kw_only=True, tag="card_dealt"):
@@ -451,8 +467,73 @@ class PaymentMade(Fact, frozen=True, kw_only=True, tag="payment_made"):
 
     spot: Spot
     hand: HandNo = 0
-    kind: Literal["main", "insurance"] = "main"
-    amount: Annotated[Cents, Meta(ge=-(10**12), le=10**12)]
+    kind: PaidKind = "main"
+    amount: Moved
+    bet: Name | None = None
+    """The side bet's name."""
+    bettor: Name | None = None
+    """Whose wager it is for; absent for the spot's own player."""
+
+
+class Ruling(Fact, frozen=True, kw_only=True):
+    """A decision of the floor: never a mistake itself."""
+
+    reason: str = ""
+    """In the person's words."""
+    by: Name = "floor"
+    """Who ruled."""
+
+
+class HandCalledOff(Ruling, frozen=True, kw_only=True, tag="hand_called_off"):
+    """The floor rules a hand dead; its wagers go back."""
+
+    spot: Spot
+    hand: HandNo | None = None
+    """``None`` for every hand of the spot."""
+
+
+class RoundCalledOff(Ruling, frozen=True, kw_only=True, tag="round_called_off"):
+    """The floor calls the round off: every wager goes back; its cards stay out of the shoe."""
+
+
+class HandPlace(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """A hand on the felt, or the dealer's."""
+
+    to: Dealt
+    hand: HandNo = 0
+
+
+Place: TypeAlias = HandPlace | Literal["rack"]
+
+
+class CardMoved(Ruling, frozen=True, kw_only=True, tag="card_moved", rename={"origin": "from"}):
+    """The floor rules that a card belongs elsewhere: play goes on as if it was dealt there."""
+
+    card: Card | None
+    origin: Place
+    to: Place
+
+
+class DiscardsReshuffled(Ruling, frozen=True, kw_only=True, tag="discards_reshuffled"):
+    """The discards are shuffled and dealt on; what lies on the table stays out."""
+
+
+TrayReason: TypeAlias = Literal[
+    "buy_in", "cash_out", "fill", "credit", "colour_change", "marker", "other"
+]
+
+
+class TrayChanged(Fact, frozen=True, kw_only=True, tag="tray_changed"):
+    """Chips that enter or leave the tray other than by wagers; positive into the tray."""
+
+    amount: Moved
+    reason: TrayReason
+    spot: Spot | None = None
+    player: Name | None = None
+    slip: Name | None = None
+    """The number of the form that goes with it."""
 
 
 class TrayCounted(Fact, frozen=True, kw_only=True, tag="tray_counted"):
@@ -481,6 +562,11 @@ AnyFact: TypeAlias = (
     | PlayerActed
     | CardsTouched
     | PaymentMade
+    | HandCalledOff
+    | RoundCalledOff
+    | CardMoved
+    | DiscardsReshuffled
+    | TrayChanged
     | TrayCounted
     | RoundClosed
 )

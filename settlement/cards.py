@@ -93,6 +93,8 @@ def _not_due(state: State, spot: Spot, hand: Hand, noted: Noted, code: str) -> N
 
 
 def _why(hand: Hand, code: str) -> str:
+    if hand.called_off:
+        return "the floor had called it off"
     over = hand.stood or hand.surrendered_seq or hand.even_money
     return _WHY[code] if over or code != "card_after_stand" else "nobody asked for a card on 21"
 

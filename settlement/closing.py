@@ -16,15 +16,17 @@ from models.money import Cents
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
-from settlement.facts import CARD_EXPOSED, FOREIGN, card_named
+from settlement.facts import CARD_EXPOSED, FOREIGN, ROUND_CALLED_OFF, card_named
 from settlement.hands import Counted, named
 from settlement.houserules import HouseRules
-from settlement.payments import compare, out_of_order, paid_late
-from settlement.play import owed_card, turn_over
-from settlement.sentences import Sentence
+from settlement.payments import compare, forget_payments, out_of_order, paid_late
+from settlement.play import DEAD, live, owed_card, turn_over
+from settlement.rulings import call_off
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.splits import amount_faults
 from settlement.state import Hand, Noted, Round, Spot, State
+from settlement.voiding import hands_void, round_void
+from settlement.wagering import insurance_faults
 
 
 class _Table:
@@ -61,9 +63,13 @@ def close(state: State) -> Closed:
     if round_.disputes and not _hangs_on_a_card(spots):
         _foreign_cards(state)
     found = state.found.copy()
+    if round_.called_off:
+        _owe_nothing(round_)
     _judge_payments(state, over=round_.players_done())
     result = _result(state, played, spots)
-    _table_after(state, spots)
+    if round_.called_off:
+        result = round_void(result)
+    _table_after(state, result.spots)
     return Closed(round_, result, found)
 
 
@@ -75,6 +81,44 @@ def amend(state: State, last: Closed, noted: Noted) -> None:
     _judge_payments(state, over=True)
     last.result = msgspec.structs.replace(last.result, violations=_in_order(state.found))
     state.round, state.found = now, found
+
+
+def call_off_late(state: State, last: Closed, noted: Noted) -> None:
+    """Call off a closed round, or hands of it, and judge its payments again."""
+    round_ = last.round
+    if noted.kind == ROUND_CALLED_OFF:
+        round_.called_off = True
+        _owe_nothing(round_)
+        last.result = round_void(last.result)
+    else:
+        spot = round_.spot(noted.spot)
+        call_off(round_, spot, noted.hand)
+        dead = {hand.number for hand in spot.hands if hand.called_off}
+        last.result = hands_void(last.result, noted.spot, dead)
+        _owe_dead_nothing(spot)
+    if not round_.payments and not _money_moved(last.result.spots):
+        state.table.tray_sure = state.table.tray_sure or round_.tray_was_sure
+    now, found = state.round, state.found
+    state.round, state.found = round_, last.found.copy()
+    forget_payments(round_)
+    _judge_payments(state, over=True)
+    last.result = msgspec.structs.replace(last.result, violations=_in_order(state.found))
+    state.round, state.found = now, found
+
+
+def _owe_nothing(round_: Round) -> None:
+    for spot in round_.spots:
+        for hand in spot.hands:
+            hand.called_off = True
+        _owe_dead_nothing(spot)
+
+
+def _owe_dead_nothing(spot: Spot) -> None:
+    for hand in spot.hands:
+        if hand.called_off:
+            hand.net = 0
+    if spot.all_called_off():
+        spot.insurance_net = 0
 
 
 def _judge_payments(state: State, *, over: bool) -> None:
@@ -106,6 +150,8 @@ def _spot(lying: _Table, spot: Spot) -> SpotResult:
     if spot.insurance:
         insurance = _insurance(spot, lying.ways, lying.state.rules)
         insured = bool(insurance.stake)
+        if spot.all_called_off():
+            insurance = InsuranceResult(insurance.stake, 0)
         net = spot.insurance_net = insurance.net
     hands = tuple([_hand(lying, spot, hand, insured=insured) for hand in spot.hands])
     for hand in spot.hands:
@@ -126,10 +172,15 @@ def _insurance(spot: Spot, ways: list[Way], rules: HouseRules) -> InsuranceResul
 
 
 def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult:
+    if hand.called_off:
+        hand.net = 0
+        return _hand_result(hand, Due("void", 0, ()), lying.state.rules)
     done = turn_over(lying.state.round, spot, hand)
     if len(lying.ways) == 1 and not lying.doubts.hang_over(spot, hand):
         played = lying.ways[0].played
         settled = due(hand, played, lying.state.rules, insured=insured, done=done)
+        if _at_odds(lying.state, hand):
+            return _disputed(hand, settled, lying.state.rules)
     else:
         gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
         if not isinstance(gained, Due):
@@ -138,6 +189,21 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
         settled = gained
     hand.net = settled.net
     return _hand_result(hand, settled, lying.state.rules)
+
+
+def _at_odds(state: State, hand: Hand) -> bool:
+    """Return whether a card moved from its cards, or the dealer's, is none that lay there."""
+    return hand.disputed or (
+        state.round.dealer_disputed and live(hand, state.rules) != DEAD and not hand.busted()
+    )
+
+
+def _disputed(hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
+    """Leave a hand open: its cards are what the record has, or else nobody knows them."""
+    recorded = Possible(settled.outcome, settled.net, "the cards are those of the record")
+    other = Possible("unknown", None, "the card that was moved is one of them, misread")
+    unknown = _hand_result(hand, Due("unknown", None, ()), rules)
+    return msgspec.structs.replace(unknown, possible=(recorded, other))
 
 
 def _in_doubt(
@@ -175,18 +241,21 @@ def _hand_result(hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
 
 def _judge_the_end(state: State, played: Played) -> None:
     round_ = state.round
-    over = round_.players_done()
+    over, ended = round_.players_done(), round_.phases.closed or bool(round_.payments)
+    if round_.called_off:
+        over = ended = round_.off_in_settling
     draw_faults(state, played)
     _look_misread(state)
     if over:
         stood_short(state, played, _first_settling(round_))
     for spot in round_.spots:
-        _insurance_faults(state, spot)
+        insurance_faults(state, spot, only_over=_is_off(state, spot))
         for hand in spot.hands:
-            amount_faults(state, spot, hand)
+            off = round_.called_off or hand.called_off
+            amount_faults(state, spot, hand, only_over=off)
         if played.blackjack():
             _late_surrender(state, spot)
-    if round_.phases.closed or round_.payments:
+    if ended:
         _cards_missing(state, played)
 
 
@@ -199,17 +268,9 @@ def _first_settling(round_: Round) -> int:
     return round_.last_seq
 
 
-def _insurance_faults(state: State, spot: Spot) -> None:
-    main = spot.hands[0].stake
-    if not spot.insurance or spot.insurance_faulted or not main:
-        return
-    laid, half = spot.insurance, main // 2
-    if 2 * spot.insurance > main:
-        detail = Sentence.INSURANCE_OVER_HALF.write(laid, main, half)
-        state.find("insurance_over_half", spot.insurance_seq, detail, spot.number)
-    elif state.rules.insurance == "exactly_half" and spot.insurance != main // 2:
-        detail = Sentence.INSURANCE_NOT_HALF.write(laid, main, half)
-        state.find("insurance_not_half", spot.insurance_seq, detail, spot.number)
+def _is_off(state: State, spot: Spot) -> bool:
+    """Return whether all wagers of a spot go back: chips may have been missing when that came."""
+    return state.round.called_off or spot.all_called_off()
 
 
 def _late_surrender(state: State, spot: Spot) -> None:
@@ -226,7 +287,7 @@ def _late_surrender(state: State, spot: Spot) -> None:
         cleared = round_.looks_differ or (
             round_.looked and not round_.saw_blackjack and round_.look_seq < seq
         )
-        if seq and not hand.surrender_faulted and not cleared:
+        if seq and not hand.surrender_faulted and not cleared and not hand.called_off:
             detail = "surrender accepted though the dealer had blackjack; it does not stand "
             detail += "and the whole wager is lost"
             state.find("surrender_vs_dealer_blackjack", seq, detail, spot.number, hand.number)
@@ -268,6 +329,7 @@ def _cards_missing(state: State, played: Played) -> None:
         for hand in spot.hands:
             seq = owed_card(hand)
             reported = hand.surrendered_seq or (not hand.split and len(hand.cards) < 2)
+            reported = reported or hand.called_off
             if seq and not reported:
                 detail = "a card was due to the hand and was not dealt"
                 state.find("missing_card", seq, detail, spot.number, hand.number)

@@ -4,7 +4,7 @@ from typing import Final
 
 from models.cards import Card
 from models.judgements import DealerOutcome
-from settlement.facts import card_named
+from settlement.facts import DEALER, card_named
 from settlement.hands import FACES, Counted, named
 from settlement.houserules import HouseRules
 from settlement.play import DEAD, LIVE, live
@@ -154,7 +154,8 @@ def draw_faults(state: State, played: Played) -> None:
     early, undue = round_.early_draw_seq, 0
     if fault is not None:
         undue = round_.dealer[fault.index].seq
-        state.find(fault.code, undue, fault.detail)
+        if round_.dealer[fault.index].deals(DEALER):
+            state.find(fault.code, undue, fault.detail)
     if early and early != undue:
         detail = "the dealer drew while players had still to act; he plays last"
         state.find("dealer_acted_before_players", early, detail)

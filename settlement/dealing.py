@@ -1,6 +1,6 @@
 """The initial deal: who gets the next card, which side up, and what counts as skipping."""
 
-from settlement.facts import DEALER
+from settlement.facts import DEALER, RACK
 from settlement.houserules import HouseRules
 from settlement.phases import WITH_HOLE_CARD
 from settlement.state import Noted, Round, Spot, State
@@ -179,6 +179,22 @@ def leave_deal(round_: Round, spot: Spot) -> None:
         if spot.number in due:
             due.remove(spot.number)
             round_.owed.append(spot.number)
+
+
+def moved_in_deal(round_: Round, source: int, target: int) -> None:
+    """Follow a card moved by the floor during the deal: its new place is due one card less.
+
+    The place that it left, where it now lacks a card, may still get one.
+    """
+    if target in round_.owed:
+        round_.owed.remove(target)
+    else:
+        for due in round_.passes:
+            if target in due:
+                due.remove(target)
+                break
+    if source != RACK:
+        round_.owed.append(source)
 
 
 def deal_unfinished(state: State) -> None:

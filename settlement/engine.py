@@ -6,12 +6,14 @@ from typing import Any, Final
 from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
-from settlement.closing import Closed, amend, close
+from settlement.closing import Closed, amend, call_off_late, close
 from settlement.engine_state import EngineState, engine_state_of, start_from
 from settlement.facts import (
     CARD_DEALT,
+    HAND_CALLED_OFF,
     KINDS,
     PAYMENT_MADE,
+    ROUND_CALLED_OFF,
     ROUND_OPENED,
     TRAY_COUNTED,
     WAGER_PLACED,
@@ -25,6 +27,11 @@ from settlement.state import Noted, Round, State
 
 _OPENS: Final = (ROUND_OPENED, WAGER_PLACED, CARD_DEALT, PAYMENT_MADE)
 """The kinds of facts that may open a round."""
+
+_AMENDS: Final = (PAYMENT_MADE, HAND_CALLED_OFF, ROUND_CALLED_OFF)
+"""The kinds of facts that belong to the round just closed."""
+
+_JOINS_OR_OPENS: Final = (*_OPENS, *_AMENDS)
 
 
 class Engine:
@@ -90,8 +97,8 @@ class Engine:
 
     def _take(self, noted: Noted) -> tuple[RoundResult, ...]:
         closed = self._close() if self._ends_before(noted) else ()
-        if self._last is not None and noted.kind in _OPENS:
-            if noted.kind == PAYMENT_MADE:
+        if self._last is not None and noted.kind in _JOINS_OR_OPENS:
+            if noted.kind in _AMENDS:
                 return self._amend(self._last, noted)
             closed = (*closed, *self.release())
         return (*closed, *self._add(noted)) if closed else self._add(noted)
@@ -171,7 +178,10 @@ class Engine:
 
     def _amend(self, last: Closed, noted: Noted) -> tuple[RoundResult, ...]:
         """Judge the payments of the last closed round again, with one more."""
-        amend(self._state, last, noted)
+        if noted.kind == PAYMENT_MADE:
+            amend(self._state, last, noted)
+        else:
+            call_off_late(self._state, last, noted)
         return () if self._patient else (last.result,)
 
 

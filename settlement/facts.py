@@ -9,17 +9,24 @@ from models.events import (
     CardBurned,
     CardDealt,
     CardExposed,
+    CardMoved,
     CardsTouched,
     CutCardReached,
     Dealt,
+    DiscardsReshuffled,
+    HandCalledOff,
+    HandPlace,
     HoleCardChecked,
     PaymentMade,
+    Place,
     PlayerActed,
     PlayerLeft,
     PlayerSeated,
+    RoundCalledOff,
     RoundClosed,
     RoundOpened,
     ShoeStarted,
+    TrayChanged,
     TrayCounted,
     WagerPlaced,
     WagerRemoved,
@@ -28,6 +35,11 @@ from settlement.hands import FACES, UNKNOWN, face_of
 
 DEALER: Final = 0
 """The dealer, in place of a spot's number."""
+RACK: Final = -1
+"""The discard rack, in place of a spot's number."""
+
+EVERY_HAND: Final = -1
+"""Every hand of a spot, in place of a hand's number."""
 
 CARD_DEALT: Final = 1
 PLAYER_ACTED: Final = 2
@@ -46,6 +58,11 @@ SHOE_STARTED: Final = 14
 CARD_BURNED: Final = 15
 CARD_BOXED: Final = 16
 CUT_CARD_REACHED: Final = 17
+HAND_CALLED_OFF: Final = 18
+ROUND_CALLED_OFF: Final = 19
+CARD_MOVED: Final = 20
+DISCARDS_RESHUFFLED: Final = 21
+TRAY_CHANGED: Final = 22
 
 KINDS: Final[dict[type, int]] = {
     CardDealt: CARD_DEALT,
@@ -65,6 +82,11 @@ KINDS: Final[dict[type, int]] = {
     CardBurned: CARD_BURNED,
     CardBoxed: CARD_BOXED,
     CutCardReached: CUT_CARD_REACHED,
+    HandCalledOff: HAND_CALLED_OFF,
+    RoundCalledOff: ROUND_CALLED_OFF,
+    CardMoved: CARD_MOVED,
+    DiscardsReshuffled: DISCARDS_RESHUFFLED,
+    TrayChanged: TRAY_CHANGED,
 }
 """Every type of fact, the frequent ones first."""
 
@@ -155,8 +177,21 @@ def _write(noted: ReadFact, fact: Any, kind: int) -> None:
         noted.spot = fact.spot
     elif kind in (CARD_BURNED, CARD_BOXED):
         noted.read = face_of(fact.card)
-    elif kind == TRAY_COUNTED:
+    elif kind in (TRAY_COUNTED, TRAY_CHANGED):
         noted.amount = fact.amount
+    elif kind == HAND_CALLED_OFF:
+        noted.spot = fact.spot
+        noted.hand = EVERY_HAND if fact.hand is None else fact.hand
+    elif kind == CARD_MOVED:
+        noted.spot, noted.hand = place_of(fact.to)
+        noted.read = noted.card = face_of(fact.card)
+
+
+def place_of(place: Place) -> tuple[int, int]:
+    """Return a place's spot, ``DEALER`` or ``RACK``, and hand."""
+    if isinstance(place, HandPlace):
+        return (place.to, place.hand) if isinstance(place.to, int) else (DEALER, 0)
+    return RACK, 0
 
 
 def _dealt(noted: ReadFact, fact: CardDealt) -> None:

@@ -3,20 +3,24 @@
 from typing import Final
 
 from models.events import RoundOpened
-from settlement import acting, cards, payments, shoe, tables, wagering
+from settlement import acting, cards, payments, rulings, shoe, tables, wagering
 from settlement.facts import (
     CARD_BOXED,
     CARD_BURNED,
     CARD_DEALT,
     CARD_EXPOSED,
+    CARD_MOVED,
     CARDS_TOUCHED,
     CUT_CARD_REACHED,
     DEALER,
+    DISCARDS_RESHUFFLED,
+    HAND_CALLED_OFF,
     HOLE_CARD_CHECKED,
     PAYMENT_MADE,
     PLAYER_ACTED,
     PLAYER_LEFT,
     PLAYER_SEATED,
+    ROUND_CALLED_OFF,
     ROUND_OPENED,
     SHOE_STARTED,
     TRAY_COUNTED,
@@ -34,7 +38,9 @@ def judge(state: State, noted: Noted) -> None:
     round_ = state.round
     if not round_.phases.closed:
         round_.last_seq = noted.seq
-    if noted.kind == CARD_DEALT:
+    if round_.called_off:
+        _judge_called_off(state, noted)
+    elif noted.kind == CARD_DEALT:
         _dealt(state, noted)
     elif noted.kind == PLAYER_ACTED:
         acting.acted(state, noted)
@@ -50,6 +56,16 @@ def judge(state: State, noted: Noted) -> None:
     round_.phases.follow(noted.kind, noted.spot)
 
 
+def _judge_called_off(state: State, noted: Noted) -> None:
+    """Apply a fact of a round that the floor has called off: nothing in it is played any more."""
+    if noted.kind == CARD_DEALT:
+        shoe.card_out(state, noted)
+    elif noted.kind == PAYMENT_MADE:
+        payments.paid(state, noted)
+    else:
+        _judge_table(state, noted)
+
+
 def _judge_rare(state: State, noted: Noted) -> None:
     """Apply a fact of a rare kind."""
     kind = noted.kind
@@ -62,6 +78,12 @@ def _judge_rare(state: State, noted: Noted) -> None:
         wagering.removed(state, noted)
     elif kind == CARDS_TOUCHED:
         acting.touched(state, noted)
+    elif kind == HAND_CALLED_OFF:
+        rulings.hand_called_off(state, noted)
+    elif kind == ROUND_CALLED_OFF:
+        rulings.round_called_off(state)
+    elif kind == CARD_MOVED:
+        rulings.card_moved(state, noted)
     else:
         _judge_table(state, noted)
 
@@ -83,6 +105,8 @@ def _judge_table(state: State, noted: Noted) -> None:
         shoe.boxed(state, noted)
     elif kind == CUT_CARD_REACHED:
         tables.cut_card(state)
+    elif kind == DISCARDS_RESHUFFLED:
+        rulings.discards_reshuffled(state, noted)
 
 
 def _in_sweep(noted: Noted) -> bool:

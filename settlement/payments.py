@@ -30,9 +30,7 @@ def paid_late(state: State, noted: Noted) -> None:
     round_, table = state.round, state.table
     if not round_.payments:
         table.tray_sure = table.tray_sure or round_.tray_was_sure
-    for payment in round_.payments:
-        payment.at.account(payment.hand, payment.what).begin()
-        payment.at.main_pass = payment.at.insurance_pass = 0
+    forget_payments(round_)
     if not round_.in_sweep:
         round_.sweep += 1
     round_.in_sweep = True
@@ -43,12 +41,21 @@ def paid_late(state: State, noted: Noted) -> None:
     table.tray_change -= noted.amount
 
 
+def forget_payments(round_: Round) -> None:
+    """Undo the comparison of a round's payments with what was due, to make it again."""
+    for payment in round_.payments:
+        payment.at.account(payment.hand, payment.what).begin()
+        payment.at.main_pass = payment.at.insurance_pass = 0
+
+
 def _settled_in_turn(round_: Round, noted: Noted) -> bool:
     """Return whether a hand that busted or surrendered is settled at once, outside any pass.
 
     A hand left until after the dealer's play has its place among the others.
     """
     hand = hand_of(noted.at, noted.hand)
+    if hand is not None and (hand.called_off or round_.called_off):
+        return True
     if hand is None or not (hand.surrendered_seq or hand.busted()):
         return False
     return not round_.hole_shown_seq or round_.last_play <= hand.script.last_turn

@@ -15,6 +15,7 @@ from settlement.facts import (
     KINDS,
     PAYMENT_MADE,
     PLAYER_ACTED,
+    ROUND_CALLED_OFF,
     ROUND_CLOSED,
     ROUND_OPENED,
     WAGER_PLACED,
@@ -24,7 +25,8 @@ Phase: TypeAlias = Literal["waiting", "wagers", "deal", "players", "dealer", "se
 """``waiting``: no wager and no card. ``wagers``: wagers are open. ``deal``: the initial cards.
 ``players``: they decide. ``dealer``: the hole card was turned up, or the dealer drew a second card
 where there is no hole card. ``settling``: a payment was made after that. ``taken_up``: the round is
-closed, until the next one opens."""
+closed, until the next one opens. A round that the floor called off is ``settling`` as well: its
+wagers go back."""
 
 WITH_HOLE_CARD: Final = 2
 WITHOUT_HOLE_CARD: Final = 1
@@ -53,7 +55,7 @@ class RoundPhases:
         """Whether its first card has been dealt."""
         self.closed = False
         self.settling = False
-        """Whether a payment was made after the dealer played."""
+        """Whether a payment was made after the dealer played, or the round was called off."""
         self._wagered = False
         self._dealer_plays = False
         self._deal_over = False
@@ -80,6 +82,8 @@ class RoundPhases:
             self.opened = True
         elif kind == ROUND_CLOSED:
             self.closed = True
+        elif kind == ROUND_CALLED_OFF:
+            self.settling = self._dealer_plays = True
 
     def follow_event(self, event: Any) -> None:
         """Go on with the next event of a journal: a fact, or the rules that it is played by."""

@@ -49,6 +49,8 @@ def closed_to_cards(hand: Hand, rules: HouseRules, *, asked: bool = False) -> st
         rules: the house's.
         asked: whether its player asks for the card by a hit, even if the hit is not applied yet.
     """
+    if hand.called_off:
+        return "card_after_stand"
     if hand.double_card:
         return "extra_card_after_double"
     if hand.doubled_seq and len(hand.cards) >= 2 and double_stands(hand, rules):
@@ -113,7 +115,12 @@ def turn_over(round_: Round, spot: Spot, hand: Hand) -> bool:
 
 
 def live(hand: Hand, rules: HouseRules) -> int:
-    """Return whether the dealer's total matters to the hand."""
+    """Return whether the dealer's total matters to the hand.
+
+    A hand called off after the dealer drew may have been live at that draw.
+    """
+    if hand.called_off:
+        return UNSURE if hand.off_after_draw else DEAD
     if hand.surrendered_seq or hand.even_money or hand.busted():
         return DEAD
     if len(hand.cards) < 2 and not hand.split:

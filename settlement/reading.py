@@ -5,10 +5,13 @@ from typing import Final
 from settlement.facts import (
     CARD_DEALT,
     CARD_EXPOSED,
+    CARD_MOVED,
     DEALER,
     FOREIGN,
     PLAYER_ACTED,
+    RACK,
     WAGER_PLACED,
+    place_of,
 )
 from settlement.script import Dispute, dispute
 from settlement.state import MOST_HANDS, Noted, Round, Spot
@@ -31,6 +34,25 @@ def take(round_: Round, noted: Noted) -> None:
         _turn(noted.at, noted)
     elif noted.kind == CARD_EXPOSED:
         _turned_up(round_, noted)
+    elif noted.kind == CARD_MOVED:
+        _moved(round_, noted)
+
+
+def _moved(round_: Round, noted: Noted) -> None:
+    """Let a card lie elsewhere from here on; one that lay nowhere in the record is laid anew."""
+    spot, hand = place_of(noted.fact.origin)
+    index = round_.spot(spot).script(hand).take_away(noted.read)
+    if index >= 0:
+        round_.moves[noted.index] = index
+    if spot == DEALER:
+        round_.to_dealer -= index >= 0
+        if index == round_.first_draw:
+            round_.first_draw = 0
+    noted.at.script(noted.hand).lay(noted if index < 0 else round_.record[index])
+    if noted.spot == DEALER:
+        round_.to_dealer += 1
+    elif noted.spot != RACK:
+        _turn(noted.at, noted)
 
 
 def _turned_up(round_: Round, noted: Noted) -> None:

@@ -91,6 +91,24 @@ class Script:
             self._places.remove(second)
         return second
 
+    def take_away(self, seen: int) -> int:
+        """Remove the card that must be the one seen; return its index, -1 where none can be it.
+
+        Of equal cards it is the last one. A card that nobody read is one of which least is known.
+        """
+        card = _last_like(self._lying, (seen,)) or _last_like(self._lying, _LESS_KNOWN[seen])
+        if card is None and seen == UNKNOWN and len(self._lying) == 1:
+            card = self._lying[0]
+        if card is None:
+            return -1
+        self._lying.remove(card)
+        if self._places is not None:
+            self._places.remove(card)
+        card.lies_down = False
+        if _adds_to(card.card, seen):
+            card.card = seen
+        return card.index
+
     def turn_up(self, shown: ReadFact, record: Sequence[ReadFact]) -> None:
         """Find the card that ``shown`` turns up: the same face lying down, else a possible one.
 
@@ -159,6 +177,14 @@ def _turn(shown: ReadFact, card: ReadFact) -> None:
     card.lies_down = False
     if _adds_to(card.card, shown.read):
         card.card = shown.read
+
+
+def _last_like(lying: list[ReadFact], faces: tuple[int, ...]) -> ReadFact | None:
+    """Return the last card of any of ``faces``."""
+    for card in reversed(lying):
+        if card.card in faces:
+            return card
+    return None
 
 
 class _Places:

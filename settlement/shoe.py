@@ -64,6 +64,25 @@ def card_out(state: State, noted: Noted) -> bool:
     return False
 
 
+def recounted(shoe: Shoe, lying: list[int]) -> None:
+    """Restart the count with the cards that lie on the table, by index."""
+    shoe.forget()
+    for face in lying:
+        _count(shoe, face)
+
+
+def seen_out(shoe: Shoe, face: int, *, from_rack: bool) -> None:
+    """Count a card first seen as the floor moved it; from the rack it may be one counted before."""
+    if face == UNKNOWN or _surplus(shoe, face):
+        return
+    if not from_rack:
+        _count(shoe, face)
+    elif not shoe.out_faces[face]:
+        _count(shoe, face)
+        unread = shoe.out - sum(shoe.out_faces)
+        shoe.out -= min(unread, 1)
+
+
 def burn_due(state: State, seq: int) -> None:
     """Judge at the first card of a shoe whether the house's burn cards were burned."""
     shoe, due = state.table.shoe, state.rules.burn_after_shuffle
@@ -99,6 +118,10 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
         detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"
         state.find("impossible_card", seq, detail, spot)
         return
+    _count(shoe, face)
+
+
+def _count(shoe: Shoe, face: int) -> None:
     shoe.out += 1
     if face != UNKNOWN:
         shoe.out_ranks[face // 5] = shoe.out_ranks[face // 5] + 1

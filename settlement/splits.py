@@ -143,13 +143,26 @@ def _total_allowed(hand: Hand, rules: HouseRules) -> bool:
     return (9 if rules.double_on == "9-11" else 10) <= points <= 11
 
 
-def amount_faults(state: State, spot: Spot, hand: Hand) -> None:
-    """Find wrong amounts of one hand's split and double, once all chips are laid."""
+def amount_faults(state: State, spot: Spot, hand: Hand, *, only_over: bool) -> None:
+    """Find wrong amounts of one hand's split and double, once all chips are laid.
+
+    Args:
+        state: the table.
+        spot: the hand's.
+        hand: whose chips are judged, unless the floor took some off.
+        only_over: whether chips may be missing because the hand was called off before.
+    """
+    if hand.chips_ruled or (only_over and not _lies_over(hand)):
+        return
     if hand.owed_stake and hand.stake != hand.owed_stake:
         detail = Sentence.SPLIT_UNEQUAL.write(hand.stake, hand.owed_stake)
         state.find("split_wager_mismatch", hand.stake_seq, detail, spot.number, hand.number)
     if hand.doubled_seq and hand.stake and hand.added != hand.stake:
         _double_amount(state, spot, hand)
+
+
+def _lies_over(hand: Hand) -> bool:
+    return hand.stake > hand.owed_stake > 0 or hand.added > hand.stake > 0
 
 
 def _double_amount(state: State, spot: Spot, hand: Hand) -> None:

@@ -9,7 +9,7 @@ from models.cards import Card
 from models.judgements import Violation
 from models.money import Cents
 from settlement.clauses import violation
-from settlement.facts import DEALER, ReadFact
+from settlement.facts import CARD_DEALT, ReadFact
 from settlement.hands import FACES, UNKNOWN, Counted, face_of
 from settlement.houserules import HouseRules
 from settlement.phases import WITH_HOLE_CARD, WITHOUT_HOLE_CARD, RoundPhases
@@ -29,6 +29,10 @@ class Noted(ReadFact):
 
     at: "Spot"
     """The spot it names; set as it is taken into the record."""
+
+    def deals(self, to: int) -> bool:
+        """Whether it is a card dealt there, and not moved there by the floor."""
+        return self.kind == CARD_DEALT and self.spot == to
 
 
 class Account:
@@ -121,6 +125,16 @@ class Hand(Counted):
         """Whether play on it out of turn was reported."""
         self.paid_early = False
         """Whether early payment of its blackjack was reported."""
+        self.called_off = False
+        """Whether the floor ruled it dead: its wagers go back."""
+        self.off_after_draw = False
+        """Whether that was after the dealer had drawn."""
+        self.chips_ruled = False
+        """Whether the floor took chips off it: what is left lies by its ruling."""
+        self.uncounted = 0
+        """Chips that lie beside its wagers and do not count."""
+        self.disputed = False
+        """Whether a card was moved from it that the record does not show there."""
 
 
 class SplitChips:
@@ -187,6 +201,10 @@ class Spot:
         self.insurance_net: Cents | None = None
         self.face_faulted = False
 
+    def all_called_off(self) -> bool:
+        """Whether the floor ruled every hand of it dead."""
+        return all(hand.called_off for hand in self.hands)
+
     def account(self, hand: int, kind: str) -> Account:
         """Return the account of one of its hands or of its insurance."""
         if kind == "main" and hand < len(self.hands):
@@ -224,6 +242,8 @@ class Round:
         self.dealer: list[Noted] = []
         """The dealer's cards as they lie."""
         self.payments: list[Noted] = []
+        self.moves: dict[int, int] = {}
+        """For each card moved, by the index of that fact, the index of the fact that dealt it."""
         self.disputes: list[Dispute] = []
         """Faces shown that no card of their hand has."""
         self.passes: list[list[int]] = []
@@ -244,6 +264,7 @@ class Round:
         self.phases.begin()
         self.order.clear()
         self.disputes.clear()
+        self.moves.clear()
         self.to_dealer = 0
         """The dealer's cards in the whole record."""
         self.first_draw = 0
@@ -262,6 +283,12 @@ class Round:
         """Whether any main wager was observed."""
 
     def _begin_play(self) -> None:
+        self.called_off = False
+        """Whether the floor called it off: every wager goes back."""
+        self.off_in_settling = False
+        """Whether that was after the dealer had played and paid."""
+        self.dealer_disputed = False
+        """Whether a card was moved from the dealer that the record does not show there."""
         self.acted = False
         self.turn_of = 0
         """The last spot, by number, that has played."""
@@ -315,7 +342,7 @@ class Round:
     def named(self) -> list[Spot]:
         """Return every spot in the record, by number."""
         numbers = sorted(self._known)
-        spots = [self._known[number] for number in numbers if number != DEALER]
+        spots = [self._known[number] for number in numbers if number > 0]
         return [spot for spot in spots if spot.serial == self._serial]
 
     def enter(self, spot: Spot) -> None:

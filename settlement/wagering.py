@@ -1,8 +1,9 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
 from settlement.play import blackjack, hand_of, in_deal, up_points
+from settlement.rulings import call_off
 from settlement.sentences import Sentence
-from settlement.splits import double_begins, split_chips
+from settlement.splits import amount_faults, double_begins, split_chips
 from settlement.state import Hand, Noted, Spot, State
 
 
@@ -43,7 +44,7 @@ def _laid(hand: Hand, noted: Noted) -> None:
 def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
     """Report a wager after the first card; it does not count for a spot already in play."""
     if spot.in_play and (not spot.late or spot.hands[0].cards):
-        _increased(state, noted)
+        _increased(state, noted, spot.hands[noted.hand])
         return
     if not spot.in_play:
         state.round.enter(spot)
@@ -53,7 +54,8 @@ def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
     state.find("wager_after_deal", noted.seq, detail, spot.number)
 
 
-def _increased(state: State, noted: Noted) -> None:
+def _increased(state: State, noted: Noted, hand: Hand) -> None:
+    hand.uncounted += noted.amount
     detail = Sentence.ADDED_AFTER_DEAL.write(noted.amount)
     state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
 
@@ -74,7 +76,7 @@ def _double(state: State, spot: Spot, noted: Noted) -> None:
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     if hand.double_card:
-        _increased(state, noted)
+        _increased(state, noted, hand)
         return
     double_begins(state, spot, hand, noted.seq)
     hand.added += noted.amount
@@ -110,15 +112,63 @@ def _insurance_fault(state: State, noted: Noted) -> bool:
     return False
 
 
+def insurance_faults(state: State, spot: Spot, *, only_over: bool) -> None:
+    """Find a wrong amount of insurance; ``only_over``: chips may have been missing."""
+    main = spot.hands[0].stake
+    if not spot.insurance or spot.insurance_faulted or not main:
+        return
+    laid, half = spot.insurance, main // 2
+    if 2 * spot.insurance > main:
+        detail = Sentence.INSURANCE_OVER_HALF.write(laid, main, half)
+        state.find("insurance_over_half", spot.insurance_seq, detail, spot.number)
+    elif state.rules.insurance == "exactly_half" and laid != half and not only_over:
+        detail = Sentence.INSURANCE_NOT_HALF.write(laid, main, half)
+        state.find("insurance_not_half", spot.insurance_seq, detail, spot.number)
+
+
 def removed(state: State, noted: Noted) -> None:
     """Apply chips that a player took back."""
     spot = noted.at
     hand = hand_of(spot, noted.hand)
-    if hand is None or noted.what == "side":
+    if hand is None or noted.what == "side" or hand.called_off:
         return
-    if not _may_take_back(state, spot, hand, noted):
+    if noted.fact.by == "floor":
+        _taken_off(state, spot, hand, noted)
+    elif not _may_take_back(state, spot, hand, noted):
         detail = Sentence.TAKEN_BACK.write(noted.amount)
         state.find("stake_reduced_after_deal", noted.seq, detail, spot.number, noted.hand)
+
+
+def _taken_off(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
+    """Take chips off by the floor's ruling: first those that do not count.
+
+    A hand whose wager is gone is called off. What lay there too much before is a mistake still.
+    """
+    if noted.what == "insurance":
+        insurance_faults(state, spot, only_over=True)
+        spot.insurance_faulted = True
+        spot.insurance = max(0, spot.insurance - noted.amount)
+        return
+    beside = min(hand.uncounted, noted.amount)
+    hand.uncounted -= beside
+    left = noted.amount - beside
+    if noted.what == "main" and not state.round.phases.dealt:
+        _less_wagered(state, spot, left)
+    elif left:
+        _less_by_ruling(state, spot, hand, noted, left)
+
+
+def _less_by_ruling(state: State, spot: Spot, hand: Hand, noted: Noted, amount: int) -> None:
+    amount_faults(state, spot, hand, only_over=True)
+    hand.chips_ruled = True
+    if noted.what == "double":
+        hand.added = max(0, hand.added - amount)
+        if not (hand.added or hand.double_card):
+            hand.added_seq = hand.doubled_seq = hand.due_seq = 0
+        return
+    hand.stake = max(0, hand.stake - amount)
+    if not hand.stake:
+        call_off(state.round, spot, hand.number)
 
 
 def _may_take_back(state: State, spot: Spot, hand: Hand, noted: Noted) -> bool:

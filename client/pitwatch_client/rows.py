@@ -313,10 +313,14 @@ class PaymentRow(Row, frozen=True, kw_only=True):
 
     spot: int
     hand: int
-    kind: Literal["main", "insurance"]
+    kind: Literal["main", "insurance", "side", "toke", "coupon"]
     amount: int
     late: bool = False
     """Whether it was made after the round closed."""
+    bet: str | None = None
+    """The side bet's name."""
+    bettor: str | None = None
+    """Whose wager it is for; ``None`` for the spot's own player."""
 
 
 class LedgerRow(Row, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ from models.events import (
     CardBurned,
     CardDealt,
     CardExposed,
+    CardMoved,
+    HandPlace,
     PaymentMade,
     ReviewResolved,
 )
@@ -49,7 +51,7 @@ _GROUP_ROWS: Final = 128 * 1024
 """Rows of the largest row group. A table's day of 1,700 rounds is half of it."""
 _GROWING: Final = ("entry", "seq", "at", "at_ns")
 """Columns that grow from row to row: their differences take less room."""
-_CARDS: Final = (CardDealt, CardExposed, CardBurned, CardBoxed)
+_CARDS: Final = (CardDealt, CardExposed, CardBurned, CardBoxed, CardMoved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,8 @@ def _add(files: "_Files", one: Begun, verified: Verified) -> Part:
 def _fact_rows(key: Row, gathered: _Gathered) -> Iterator[Row]:
     for entry, fact in gathered.facts:
         to = getattr(fact, "to", None)
+        if isinstance(fact, CardMoved):
+            to = fact.to.to if isinstance(fact.to, HandPlace) else None
         yield (
             *key,
             gathered.rounds.get(entry),

@@ -128,6 +128,8 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("kind", "text"),
         _plain("amount", "whole"),
         Column("late", "whole", lambda row: int(row.late)),
+        _plain("bet", "text"),
+        _plain("bettor", "text"),
     ),
     "ledger": (
         *_HEAD,

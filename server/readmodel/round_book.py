@@ -448,6 +448,8 @@ class RoundBook:
                 kind=event.kind,
                 amount=event.amount,
                 late=self._round is not None and self._round.row.closed_at is not None,
+                bet=event.bet,
+                bettor=event.bettor,
             )
         )
 

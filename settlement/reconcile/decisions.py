@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from models.cards import Card
@@ -23,11 +22,12 @@ from models.events import (
     RoundOpened,
     ShoeStarted,
 )
-from models.judgements import HandResult, Review, ReviewRaised, RoundResult, SpotResult
+from models.judgements import Review, ReviewRaised, RoundResult
 from models.places import spot_hand
 from settlement.reconcile.by_account import by_account, refused, seqs_of
 from settlement.reconcile.reviews import Item
 from settlement.reconcile.unread import exposures, never_known
+from settlement.voiding import round_void
 
 ASKS_REASON = frozenset({"unreadable", "void"})
 _OF_PAYMENT = frozenset({"wrong_payout", "payment_missing"})
@@ -116,23 +116,8 @@ def voided(result: RoundResult) -> RoundResult:
 
     Its mistakes stand, but those of payment: nothing is due any more.
     """
-    return replace(
-        result,
-        status="final",
-        spots=tuple(map(_returned, result.spots)),
-        violations=tuple(one for one in result.violations if one.code not in _OF_PAYMENT),
-        net=0,
-    )
-
-
-def _returned(spot: SpotResult) -> SpotResult:
-    insurance = spot.insurance and replace(spot.insurance, net=0, odd_cents=UNSET)
-    hands = tuple(map(_voided, spot.hands))
-    return replace(spot, net=0, hands=hands, insurance=insurance)
-
-
-def _voided(hand: HandResult) -> HandResult:
-    return replace(hand, outcome="void", net=0, clauses=(), possible=UNSET, odd_cents=UNSET)
+    found = tuple(one for one in result.violations if one.code not in _OF_PAYMENT)
+    return replace(round_void(result), violations=found)
 
 
 # --- rounds and items ---------------------------------------------------------------------

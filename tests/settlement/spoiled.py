@@ -286,15 +286,29 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _name(value: Any) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= 200
+
+
+def _place(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return value == "rack" and isinstance(value, str)
+    to, hand = value.get("to"), value.get("hand", 0)
+    return value.keys() <= {"to", "hand"} and (_spot(to) or to == "dealer") and _hand(hand)
+
+
 _spot, _hand = _whole(1, 99), _whole(0, 15)
 _chips, _change = _whole(0, 10**12), _whole(-(10**12), 10**12)
 _count = _whole(1, 2**63 - 1)
 _wager: Final[Fields] = {
     "spot": _spot,
     "hand?": _hand,
-    "kind": _one_of("main", "double", "split", "insurance", "side"),
+    "kind": _one_of("main", "double", "split", "insurance", "side", "toke", "coupon"),
     "amount": _chips,
+    "bet?": _or_null(_name),
+    "bettor?": _or_null(_name),
 }
+_ruling: Final[Fields] = {"reason?": _text, "by?": _name}
 _dealt: Final[Fields] = {
     "to": lambda value: _spot(value) or value == "dealer",
     "hand?": _hand,
@@ -316,7 +330,7 @@ FIELDS: Final[dict[str, Fields]] = {
     "player_left": _seated,
     "round_opened": {"round": _count},
     "wager_placed": _wager,
-    "wager_removed": _wager,
+    "wager_removed": {**_wager, "by?": _one_of("player", "floor"), "reason?": _text},
     "card_dealt": {**_dealt, "face?": _one_of("up", "down")},
     "card_exposed": _dealt,
     "hole_card_checked": {"blackjack": lambda value: isinstance(value, bool)},
@@ -330,8 +344,23 @@ FIELDS: Final[dict[str, Fields]] = {
     "payment_made": {
         "spot": _spot,
         "hand?": _hand,
-        "kind?": _one_of("main", "insurance"),
+        "kind?": _one_of("main", "insurance", "side", "toke", "coupon"),
         "amount": _change,
+        "bet?": _or_null(_name),
+        "bettor?": _or_null(_name),
+    },
+    "hand_called_off": {"spot": _spot, "hand?": _or_null(_hand), **_ruling},
+    "round_called_off": _ruling,
+    "card_moved": {"card": _card, "from": _place, "to": _place, **_ruling},
+    "discards_reshuffled": _ruling,
+    "tray_changed": {
+        "amount": _change,
+        "reason": _one_of(
+            "buy_in", "cash_out", "fill", "credit", "colour_change", "marker", "other"
+        ),
+        "spot?": _or_null(_spot),
+        "player?": _or_null(_name),
+        "slip?": _or_null(_name),
     },
     "tray_counted": {"amount": _chips},
     "round_closed": {},

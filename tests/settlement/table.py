@@ -3,11 +3,16 @@
 Facts are separated by ``;``. ``1`` is a spot, ``1.2`` its hand 2, ``D`` the dealer::
 
     bet 1 1000; 1 TS; D 6H; 1 9C; D TC down; show D TC; D 5S; pay 1 -1000; close
+
+A word ``@ANN`` in a wager or payment is its bettor, ``%pairs`` its side bet.
 """
 
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Literal
+
+from msgspec.structs import replace
 
 from models import events as ev
 from models.cards import Card
@@ -29,6 +34,15 @@ def rules(name: str = "kansas-shoe", *settings: str) -> Rulebook:
 
 def facts(text: str) -> list[AnyFact]:
     return [_fact(part.split()) for part in text.replace("\n", " ").split(";") if part.strip()]
+
+
+def _fact(words: list[str]) -> AnyFact:
+    fact = _FACTS.get(words[0], _dealt)([word for word in words if word[0] not in "@%"])
+    named = {_NAMED[word[0]]: word[1:] for word in words if word[0] in "@%"}
+    return replace(fact, **named)
+
+
+_NAMED = {"@": "bettor", "%": "bet"}
 
 
 def rounds(text: str, name: str = "kansas-shoe", *settings: str) -> list[RoundResult]:
@@ -80,7 +94,8 @@ def _wager(words: list[str]) -> AnyFact:
 def _back(words: list[str]) -> AnyFact:
     spot, hand = _at(words[1])
     kind = words[3] if len(words) > 3 else "main"
-    return ev.WagerRemoved(spot=spot, hand=hand, kind=kind, amount=int(words[2]))  # type: ignore[arg-type]
+    by: Literal["player", "floor"] = "floor" if words[0] == "take-off" else "player"
+    return ev.WagerRemoved(spot=spot, hand=hand, kind=kind, amount=int(words[2]), by=by)  # type: ignore[arg-type]
 
 
 def _acted(words: list[str]) -> AnyFact:
@@ -99,8 +114,29 @@ def _shown(words: list[str]) -> AnyFact:
 
 def _paid(words: list[str]) -> AnyFact:
     spot, hand = _at(words[1])
-    kind = "insurance" if words[0] == "payins" else "main"
+    kind = {"pay": "main", "payins": "insurance"}.get(words[0], words[0].removeprefix("pay-"))
     return ev.PaymentMade(spot=spot, hand=hand, kind=kind, amount=int(words[2]))  # type: ignore[arg-type]
+
+
+def _off(words: list[str]) -> AnyFact:
+    if len(words) == 1:
+        return ev.RoundCalledOff(reason="misdeal")
+    spot, dot, hand = words[1].partition(".")
+    return ev.HandCalledOff(spot=int(spot), hand=int(hand) if dot else None, reason="fouled")
+
+
+def _moved(words: list[str]) -> AnyFact:
+    source, _, target = words[2].partition(">")
+    return ev.CardMoved(card=_card(words[1]), origin=_place(source), to=_place(target))
+
+
+def _place(text: str) -> ev.Place:
+    if text == "rack":
+        return "rack"
+    if text == "D":
+        return ev.HandPlace(to="dealer")
+    spot, hand = _at(text)
+    return ev.HandPlace(to=spot, hand=hand)
 
 
 def _seat(words: list[str]) -> AnyFact:
@@ -109,11 +145,15 @@ def _seat(words: list[str]) -> AnyFact:
 
 
 _FACTS: dict[str, Callable[[list[str]], AnyFact]] = {
-    **dict.fromkeys(("bet", "side", "double", "split", "ins"), _wager),
+    **dict.fromkeys(("bet", "side", "double", "split", "ins", "toke", "coupon"), _wager),
     **dict.fromkeys(("hit", "stand", "say-double", "say-split", "surrender", "even_money"), _acted),
-    **dict.fromkeys(("pay", "payins"), _paid),
+    **dict.fromkeys(("pay", "payins", "pay-side", "pay-toke", "pay-coupon"), _paid),
     **dict.fromkeys(("seat", "leave"), _seat),
-    "back": _back,
+    **dict.fromkeys(("back", "take-off"), _back),
+    "off": _off,
+    "move": _moved,
+    "reshuffle": lambda _: ev.DiscardsReshuffled(),
+    "change": lambda words: ev.TrayChanged(amount=int(words[1]), reason=words[2]),  # type: ignore[arg-type]
     "show": _shown,
     "peek": lambda words: ev.HoleCardChecked(blackjack=words[1] == "yes"),
     "touch": lambda words: ev.CardsTouched(spot=int(words[1]), manner=words[2]),  # type: ignore[arg-type]
@@ -125,10 +165,6 @@ _FACTS: dict[str, Callable[[list[str]], AnyFact]] = {
     "boxed": lambda words: ev.CardBoxed(card=_card(words[1])),
     "cut": lambda _: ev.CutCardReached(),
 }
-
-
-def _fact(words: list[str]) -> AnyFact:
-    return _FACTS.get(words[0], _dealt)(words)
 
 
 def found(text: str, name: str = "kansas-shoe", *settings: str) -> list[tuple[str, int]]:

@@ -92,6 +92,21 @@ def _agree(compiled: Answer, interpreted: Answer) -> None:
     assert compiled == interpreted
 
 
+def _place(chance: random.Random, to: ev.Dealt) -> ev.Place:
+    places: tuple[ev.Place, ...] = ("rack", ev.HandPlace(to=to), ev.HandPlace(to="dealer"))
+    return chance.choice(places)
+
+
+def _with_names(chance: random.Random, spot: int, hand: int, cents: int) -> Iterator[AnyFact]:
+    """Yield chips of others than the spot's player, and chips that the floor takes off."""
+    bettor, bet = chance.choice((None, "ANN", "BOB")), chance.choice((None, "pairs"))
+    kind: ev.WagerKind = chance.choice(("main", "double", "split", "side", "toke", "coupon"))
+    paid: ev.PaidKind = chance.choice(("main", "insurance", "side", "toke", "coupon"))
+    yield ev.WagerPlaced(spot=spot, hand=hand, kind=kind, amount=cents, bet=bet, bettor=bettor)
+    yield ev.PaymentMade(spot=spot, hand=hand, kind=paid, amount=cents, bet=bet, bettor=bettor)
+    yield ev.WagerRemoved(spot=spot, hand=hand, kind=kind, amount=cents, by="floor", bettor=bettor)
+
+
 def _at_random(chance: random.Random) -> AnyFact:
     """Return any fact at all, as likely as not one that cannot be."""
     spot, hand = chance.choice((1, 1, 2, 3, 99)), chance.choice((0, 0, 0, 1, 2, 15))
@@ -107,6 +122,12 @@ def _at_random(chance: random.Random) -> AnyFact:
         *[ev.CardExposed(to=to, hand=hand, card=card)] * 2,
         *[ev.PaymentMade(spot=spot, hand=hand, amount=cents - 500)] * 2,
         ev.WagerRemoved(spot=spot, hand=hand, kind=kind, amount=cents),
+        *_with_names(chance, spot, hand, cents),
+        ev.HandCalledOff(spot=spot, hand=chance.choice((None, hand))),
+        ev.RoundCalledOff(),
+        ev.CardMoved(card=card, origin=_place(chance, to), to=_place(chance, to)),
+        ev.DiscardsReshuffled(),
+        ev.TrayChanged(amount=cents, reason="fill"),
         ev.HoleCardChecked(blackjack=chance.random() < 0.5),
         ev.PlayerSeated(player=chance.choice("AB"), spots=(spot,)),
         ev.PlayerLeft(player=chance.choice("AB"), spots=(spot,)),

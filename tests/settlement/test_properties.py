@@ -1,6 +1,7 @@
 """What always holds, whatever happens at the table."""
 
 from collections import Counter
+from typing import get_args
 
 import msgspec
 import pytest
@@ -25,6 +26,11 @@ FACES = st.sampled_from(["up", "down"])
 WAGERS = st.sampled_from(["main", "double", "split", "insurance", "side"])
 ACTIONS = st.sampled_from(["hit", "stand", "double", "split", "surrender", "even_money"])
 TO = st.one_of(SPOTS, st.just("dealer"))
+NAMES = st.sampled_from([None, "ANN", "BOB"])
+KINDS = st.sampled_from(get_args(ev.WagerKind))
+PAID = st.sampled_from(get_args(ev.PaidKind))
+BY = st.sampled_from(["player", "floor"])
+PLACES = st.one_of(st.just("rack"), st.builds(ev.HandPlace, to=TO, hand=HANDS))
 
 FACTS = st.one_of(
     st.builds(ev.WagerPlaced, spot=SPOTS, hand=HANDS, kind=WAGERS, amount=CENTS),
@@ -35,6 +41,14 @@ FACTS = st.one_of(
     st.builds(ev.PlayerActed, spot=SPOTS, hand=HANDS, action=ACTIONS),
     st.builds(ev.WagerRemoved, spot=SPOTS, hand=HANDS, kind=WAGERS, amount=CENTS),
     st.builds(ev.PaymentMade, spot=SPOTS, hand=HANDS, amount=CENTS),
+    st.builds(ev.PaymentMade, spot=SPOTS, kind=PAID, amount=CENTS, bet=NAMES, bettor=NAMES),
+    st.builds(ev.WagerPlaced, spot=SPOTS, hand=HANDS, kind=KINDS, amount=CENTS, bettor=NAMES),
+    st.builds(ev.WagerRemoved, spot=SPOTS, hand=HANDS, kind=KINDS, amount=CENTS, by=BY),
+    st.builds(ev.HandCalledOff, spot=SPOTS, hand=st.one_of(st.none(), HANDS)),
+    st.builds(ev.RoundCalledOff),
+    st.builds(ev.CardMoved, card=CARDS, origin=PLACES, to=PLACES),
+    st.builds(ev.DiscardsReshuffled),
+    st.builds(ev.TrayChanged, amount=CENTS, reason=st.sampled_from(["buy_in", "fill"])),
     st.builds(ev.HoleCardChecked, blackjack=st.booleans()),
     st.builds(ev.PlayerSeated, player=st.sampled_from(["ANN", "BOB"]), spots=st.tuples(SPOTS)),
     st.builds(ev.PlayerLeft, player=st.sampled_from(["ANN", "BOB"]), spots=st.tuples(SPOTS)),

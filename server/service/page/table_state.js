@@ -63,6 +63,7 @@ function wager(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
     spot[kind] += amount;
     return;
   }
+  if (kind === "toke" || kind === "coupon") return;
   const hand = handOf(table, event.spot, event.hand);
   hand.stake += amount;
   if (event.kind === "main") spot.wager += amount;
@@ -84,6 +85,16 @@ function expose(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const turned = cards.find((one) => one.face === "down") ?? cards.find((one) => one.card === null);
   if (turned) Object.assign(turned, { card: event.card ?? null, face: "up" });
   name(table, event);
+}
+
+/** Let a card lie where the floor moved it. */
+function move(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
+  const { from, to } = event;
+  const left = from === "rack" ? [] : cardsAt(table, from.to, from.hand ?? 0);
+  const at = left.map((one) => one.card).lastIndexOf(event.card ?? null);
+  const found = at < 0 ? [] : left.splice(at, 1);
+  const card = found[0] ?? { card: event.card ?? null, face: "up", seq: event.seq, across: false };
+  if (to !== "rack") cardsAt(table, to.to, to.hand ?? 0).push(card);
 }
 
 /** Tell the cameras' tracks that a fact rests on which card they follow. */
@@ -125,6 +136,7 @@ const ACTS = {
   wager_removed: wager,
   card_dealt: deal,
   card_exposed: expose,
+  card_moved: move,
   hole_card_checked: (table, event) => { table.dealer.peeked = event.blackjack; },
   player_acted: act,
   round_closed: (table, event) => { table.closedAt = event.at; },

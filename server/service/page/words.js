@@ -124,6 +124,16 @@ export const counted = (/** @type {number} */ number, /** @type {string} */ one,
 export const place = (/** @type {string | number} */ to, hand = 0) =>
   to === "dealer" ? "dealer" : `spot ${to}${hand ? `, hand ${hand + 1}` : ""}`;
 
+const placeOrRack = (/** @type {any} */ one) => (one === "rack" ? "the rack" : place(one.to, one.hand));
+
+/** Which wager, where it is not the player's own main one: ` (side, pairs, ANN)`. */
+function ofWager(/** @type {TableEvent} */ e) {
+  const words = [(e.kind ?? "main") === "main" ? null : e.kind, e.bet, e.bettor].filter(Boolean);
+  return words.length ? ` (${words.join(", ")})` : "";
+}
+
+const ofRuling = (/** @type {TableEvent} */ e) => (e.reason ? `: ${e.reason}` : "");
+
 /** A device's name for people: `camera:overhead` is the camera overhead. */
 export const deviceName = (/** @type {string} */ source) => source.replace(":", " ");
 
@@ -141,14 +151,19 @@ const SENTENCES = {
   player_seated: (e) => `${e.player} takes ${e.spots.map((/** @type {number} */ one) => `spot ${one}`).join(", ")}`,
   player_left: (e) => `${e.player} leaves ${e.spots.map((/** @type {number} */ one) => `spot ${one}`).join(", ")}`,
   round_opened: (e) => `Round ${e.round} opens`,
-  wager_placed: (e) => `${place(e.spot, e.hand)} wagers ${money(e.amount)}${e.kind === "main" ? "" : ` (${e.kind})`}`,
-  wager_removed: (e) => `${place(e.spot, e.hand)} takes back ${money(e.amount)}`,
+  wager_placed: (e) => `${place(e.spot, e.hand)} wagers ${money(e.amount)}${ofWager(e)}`,
+  wager_removed: (e) => e.by === "floor" ? `Floor takes ${money(e.amount)} off ${place(e.spot, e.hand)}${ofWager(e)}` : `${place(e.spot, e.hand)} takes back ${money(e.amount)}${ofWager(e)}`,
   card_dealt: (e) => `${e.face === "down" ? "Face down" : cardText(e.card ?? null)} to ${place(e.to, e.hand)}`,
   card_exposed: (e) => `${place(e.to, e.hand)} shows ${cardText(e.card)}`,
   hole_card_checked: (e) => `Dealer peeks: ${e.blackjack ? "blackjack" : "no blackjack"}`,
   player_acted: (e) => `${place(e.spot, e.hand)}: ${plain(e.action)}${e.manner ? ` (${e.manner})` : ""}`,
   cards_touched: (e) => `${place(e.spot)} touches cards with ${plain(e.manner)}`,
-  payment_made: (e) => `${place(e.spot, e.hand)} ${e.amount < 0 ? "pays" : "is paid"} ${money(Math.abs(e.amount))}${e.kind === "insurance" ? " (insurance)" : ""}`,
+  payment_made: (e) => `${place(e.spot, e.hand)} ${e.amount < 0 ? "pays" : "is paid"} ${money(Math.abs(e.amount))}${ofWager(e)}`,
+  hand_called_off: (e) => `Floor calls off ${place(e.spot, e.hand ?? 0)}${ofRuling(e)}`,
+  round_called_off: (e) => `Floor calls the round off${ofRuling(e)}`,
+  card_moved: (e) => `Floor moves ${cardText(e.card)} from ${placeOrRack(e.from)} to ${placeOrRack(e.to)}${ofRuling(e)}`,
+  discards_reshuffled: () => "Discards shuffled and dealt on",
+  tray_changed: (e) => `Tray ${signed(e.amount)}: ${plain(e.reason)}${e.player ? `, ${e.player}` : ""}${e.slip ? `, slip ${e.slip}` : ""}`,
   tray_counted: (e) => `Tray counted: ${money(e.amount)}`,
   round_closed: () => "Cards taken up",
   round_settled: (e) => `Round ${e.result.round} settled: house ${signed(e.result.net)}`,
@@ -185,7 +200,8 @@ const KINDS = {
   review_raised: "doubt", reader_fault: "fault", camera_fault: "fault", foreign_card_sighted: "fault",
   shoe_started: "mark", cut_card_reached: "mark", rules_stated: "mark", program_stated: "mark", review_resolved: "judgement",
   card_dealt: "card", card_exposed: "card", card_burned: "card", card_boxed: "card", hole_card_checked: "card",
-  wager_placed: "money", wager_removed: "money", payment_made: "money", tray_counted: "money",
+  wager_placed: "money", wager_removed: "money", payment_made: "money", tray_counted: "money", tray_changed: "money",
+  hand_called_off: "mark", round_called_off: "mark", card_moved: "card", discards_reshuffled: "mark",
   player_acted: "act", cards_touched: "act", player_seated: "act", player_left: "act",
 };
 
