@@ -14,6 +14,7 @@ from models.events import (
     HandNo,
     Judgement,
     Spot,
+    TrayReason,
 )
 from models.money import Cents
 
@@ -81,18 +82,82 @@ class InsuranceResult(msgspec.Struct, frozen=True):
     """Present where its winnings were rounded."""
 
 
+class WagerResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The settlement of one bettor's wager on a hand, his insurance or his coupon."""
+
+    hand: HandNo
+    kind: Literal["main", "insurance", "coupon"]
+    stake: Cents
+    net: Cents | None
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+
+
+class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one of several bettors on a spot gains, of which the spot's results are the sum."""
+
+    bettor: str | None
+    """``None`` for the spot's own player."""
+    net: Cents | None
+    wagers: tuple[WagerResult, ...]
+
+
+class SideResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A side bet."""
+
+    bet: str | None
+    stake: Cents
+    outcome: Literal["unjudged", "void"]
+    """``unjudged``: the rulebook does not declare the bet."""
+    net: Cents | None
+    paid: Cents | None = None
+    """What changed hands for it; ``None`` where no payment of it was observed."""
+    bettor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TokeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The dealers' bets of a spot. No total of the player or the house contains them."""
+
+    stake: Cents
+    net: Cents | None
+
+
+class CouponResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A coupon: on a loss it is taken, which costs its player nothing."""
+
+    stake: Cents
+    outcome: HandOutcome
+    net: Cents | None
+    taken: bool
+    """Whether the house keeps it."""
+    bettor: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one spot. ``net`` is ``None`` while any hand's is."""
+    """The settlement of one spot, of all its bettors. ``net`` is ``None`` while any hand's is.
+
+    No net contains a side bet that is not judged.
+    """
 
     spot: Spot
     net: Cents | None
     hands: tuple[HandResult, ...]
     insurance: InsuranceResult | None
+    side: tuple[SideResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    bettors: tuple[BettorResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Present where others than its player wagered on it; he comes first."""
+    toke: TokeResult | msgspec.UnsetType = msgspec.UNSET
+    coupons: tuple[CouponResult, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def is_void(self) -> bool:
         """Whether every wager on it went back: nothing of it counts as staked."""
         return all(hand.outcome == "void" for hand in self.hands)
+
+    @property
+    def staked(self) -> Cents:
+        """The chips of its hands and insurance that counted: none that went back."""
+        insured = 0 if self.insurance is None or self.is_void else self.insurance.stake
+        return insured + sum(hand.stake for hand in self.hands if hand.outcome != "void")
 
 
 class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +178,17 @@ class Review(msgspec.Struct, frozen=True):
     evidence: tuple[int, ...]
 
 
+class TrayChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Chips that entered or left the tray other than by wagers; positive into the tray."""
+
+    seq: int
+    amount: Cents
+    reason: TrayReason
+    spot: Spot | None = None
+    player: str | None = None
+    slip: str | None = None
+
+
 class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     """One round as ``settle`` and ``replay`` print it. ``net`` is the house's gain."""
 
@@ -130,6 +206,8 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     net: Cents | None
     reviews: tuple[Review, ...] | msgspec.UnsetType = msgspec.UNSET
     """Present in ``replay``, where sensors may disagree; absent in ``settle``."""
+    tray_changes: tuple[TrayChange, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Since the result before it; present where there are any."""
 
     def __post_init__(self) -> None:
         """Mark the violations: those of a round under review are suspected, all others certain."""

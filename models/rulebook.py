@@ -67,6 +67,10 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     insurance_payout: Odds
     insured_blackjack_vs_dealer_blackjack: Literal["push", "lose"]
     even_money: bool
+    coupon: Literal["none", "even_money", "as_wager"]
+    """What a coupon pays when its hand wins: even money, or a blackjack's odds on a blackjack."""
+    coupon_taken: Literal["decided", "always"]
+    """Whether a push leaves it on the felt."""
     surrender: Literal["none", "early", "late"]
     surrender_after_split: bool
     dealer_blackjack_collects: Literal["original_only", "all_wagers"]

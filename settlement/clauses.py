@@ -183,6 +183,11 @@ _ALL: Final = (
     ),
     Clause("table.entry", "Whether play may begin in the middle of a shoe.", ("mid_shoe_entry",)),
     Clause("table.side_wagers", "Whether side wagers are taken.", ("side_wagers",)),
+    Clause(
+        "table.coupons",
+        "Whether coupons are taken, what they pay, and when the house keeps them.",
+        ("coupon", "coupon_taken"),
+    ),
     Clause("wager.own_hand", "A wager lies on a hand; a spot has one until it is split."),
     Clause("wager.stands", "A wager stands from the first card until it is settled."),
     Clause("player.breaks", "A hand past 21 loses at once.", passages=("player.breaks",)),

@@ -1,6 +1,7 @@
 """Close a round: judge what only its end shows, settle every hand, and sum it up."""
 
 import msgspec
+from msgspec import UNSET
 
 from models.judgements import (
     DealerOutcome,
@@ -13,6 +14,8 @@ from models.judgements import (
     Violation,
 )
 from models.money import Cents
+from settlement import beside
+from settlement.beside import side_unseen
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
@@ -96,11 +99,11 @@ def call_off_late(state: State, last: Closed, noted: Noted) -> None:
         dead = {hand.number for hand in spot.hands if hand.called_off}
         last.result = hands_void(last.result, noted.spot, dead)
         _owe_dead_nothing(spot)
-    if not round_.payments and not _money_moved(last.result.spots):
+    if not round_.settling_seen() and not _money_moved(last.result.spots):
         state.table.tray_sure = state.table.tray_sure or round_.tray_was_sure
     now, found = state.round, state.found
     state.round, state.found = round_, last.found.copy()
-    forget_payments(round_)
+    forget_payments(state)
     _judge_payments(state, over=True)
     last.result = msgspec.structs.replace(last.result, violations=_in_order(state.found))
     state.round, state.found = now, found
@@ -111,12 +114,14 @@ def _owe_nothing(round_: Round) -> None:
         for hand in spot.hands:
             hand.called_off = True
         _owe_dead_nothing(spot)
+        beside.owe_nothing(spot)
 
 
 def _owe_dead_nothing(spot: Spot) -> None:
     for hand in spot.hands:
         if hand.called_off:
             hand.net = 0
+            beside.leave_open(spot, hand)
     if spot.all_called_off():
         spot.insurance_net = 0
 
@@ -124,7 +129,7 @@ def _owe_dead_nothing(spot: Spot) -> None:
 def _judge_payments(state: State, *, over: bool) -> None:
     out_of_order(state)
     if state.round.payments:
-        compare(state, over=over)
+        compare(state, over=over and state.round.settling_seen())
 
 
 def _outcome(played: Played, ways: list[Way], spots: tuple[SpotResult, ...]) -> DealerOutcome:
@@ -153,11 +158,14 @@ def _spot(lying: _Table, spot: Spot) -> SpotResult:
         if spot.all_called_off():
             insurance = InsuranceResult(insurance.stake, 0)
         net = spot.insurance_net = insurance.net
+    if spot.beside:
+        beside.insure(spot, [way.played for way in lying.ways], lying.state.rules)
     hands = tuple([_hand(lying, spot, hand, insured=insured) for hand in spot.hands])
-    for hand in spot.hands:
+    for hand in hands:
         net = None if net is None or hand.net is None else net + hand.net
     spot.settled = True
-    return SpotResult(spot=spot.number, net=net, hands=hands, insurance=insurance)
+    result = SpotResult(spot=spot.number, net=net, hands=hands, insurance=insurance)
+    return beside.with_beside(result, spot, lying.state) if spot.beside else result
 
 
 def _insurance(spot: Spot, ways: list[Way], rules: HouseRules) -> InsuranceResult:
@@ -172,23 +180,34 @@ def _insurance(spot: Spot, ways: list[Way], rules: HouseRules) -> InsuranceResul
 
 
 def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult:
+    rules = lying.state.rules
     if hand.called_off:
         hand.net = 0
-        return _hand_result(hand, Due("void", 0, ()), lying.state.rules)
+        beside.leave_open(spot, hand)
+        return _hand_result(spot, hand, Due("void", 0, ()), rules)
     done = turn_over(lying.state.round, spot, hand)
     if len(lying.ways) == 1 and not lying.doubts.hang_over(spot, hand):
         played = lying.ways[0].played
-        settled = due(hand, played, lying.state.rules, insured=insured, done=done)
-        if _at_odds(lying.state, hand):
-            return _disputed(hand, settled, lying.state.rules)
-    else:
-        gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
-        if not isinstance(gained, Due):
-            unknown = _hand_result(hand, Due("unknown", None, ()), lying.state.rules)
-            return msgspec.structs.replace(unknown, possible=gained)
-        settled = gained
-    hand.net = settled.net
-    return _hand_result(hand, settled, lying.state.rules)
+        settled = due(hand, played, rules, insured=insured, done=done)
+        hand.net = settled.net
+        if spot.beside:
+            settled = beside.settled(settled, spot, hand, played, rules, done=done)
+        if not _at_odds(lying.state, hand):
+            return _hand_result(spot, hand, settled, rules)
+        return _left_open(spot, hand, _disputed(settled), rules)
+    gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
+    if isinstance(gained, Due):
+        return _hand_result(spot, hand, gained, rules)
+    return _left_open(spot, hand, gained, rules)
+
+
+def _left_open(
+    spot: Spot, hand: Hand, possible: tuple[Possible, ...], rules: HouseRules
+) -> HandResult:
+    hand.net = None
+    beside.leave_open(spot, hand)
+    unknown = _hand_result(spot, hand, Due("unknown", None, ()), rules)
+    return msgspec.structs.replace(unknown, possible=possible)
 
 
 def _at_odds(state: State, hand: Hand) -> bool:
@@ -198,12 +217,11 @@ def _at_odds(state: State, hand: Hand) -> bool:
     )
 
 
-def _disputed(hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
-    """Leave a hand open: its cards are what the record has, or else nobody knows them."""
+def _disputed(settled: Due) -> tuple[Possible, ...]:
+    """Return what may be: its cards are what the record has, or else nobody knows them."""
     recorded = Possible(settled.outcome, settled.net, "the cards are those of the record")
     other = Possible("unknown", None, "the card that was moved is one of them, misread")
-    unknown = _hand_result(hand, Due("unknown", None, ()), rules)
-    return msgspec.structs.replace(unknown, possible=(recorded, other))
+    return recorded, other
 
 
 def _in_doubt(
@@ -218,6 +236,9 @@ def _in_doubt(
             gained = Due("pending", None, ())
             if filled.comes_about:
                 gained = due(filled.hand, way.played, rules, insured=insured, done=done)
+                hand.net = gained.net
+                if spot.beside:
+                    gained = beside.settled(gained, spot, filled.hand, way.played, rules, done=done)
             outcomes.append(Outcome(gained, _both(filled.condition(), way.condition)))
     return gathered(outcomes) if outcomes else (OUT_OF_REACH,)
 
@@ -226,12 +247,12 @@ def _both(own: str, theirs: str) -> str:
     return f"{own} and {theirs}" if own and theirs else own or theirs
 
 
-def _hand_result(hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
+def _hand_result(spot: Spot, hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
     return HandResult(
         hand=hand.number,
         cards=tuple(hand.cards),
         burned=tuple(hand.burned),
-        stake=staked(hand, rules),
+        stake=beside.all_staked(spot, hand, rules) if spot.beside else staked(hand, rules),
         outcome=settled.outcome,
         net=settled.net,
         clauses=settled.clauses,
@@ -253,6 +274,8 @@ def _judge_the_end(state: State, played: Played) -> None:
         for hand in spot.hands:
             off = round_.called_off or hand.called_off
             amount_faults(state, spot, hand, only_over=off)
+        if spot.beside:
+            beside.amount_faults(state, spot)
         if played.blackjack():
             _late_surrender(state, spot)
     if ended:
@@ -340,6 +363,7 @@ def _result(state: State, played: Played, spots: tuple[SpotResult, ...]) -> Roun
     for spot in spots:
         net = None if net is None or spot.net is None else net - spot.net
     return RoundResult(
+        tray_changes=tuple(state.tray_changes) if state.tray_changes else UNSET,
         round=state.round.number,
         rulebook=state.rules.id,
         overrides=state.rules.overrides,
@@ -380,7 +404,8 @@ def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
         table.shoe.forget()
     if table.cut_now:
         table.shoe.cut = True
-    if not round_.payments and not round_.counted and _money_moved(spots):
+    unseen = _money_moved(spots) and not round_.settling_seen()
+    if not round_.counted and not round_.called_off and (unseen or side_unseen(state)):
         table.tray_sure = False
 
 

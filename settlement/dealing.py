@@ -13,7 +13,7 @@ def begins(round_: Round) -> None:
             if spot.dealt_in:
                 round_.enter(spot)
     else:
-        for spot in [spot for spot in round_.spots if not spot.hands[0].stake]:
+        for spot in [spot for spot in round_.spots if not (spot.hands[0].stake or spot.backed())]:
             round_.leave(spot)
     order = [spot.number for spot in round_.spots]
     order.append(DEALER)

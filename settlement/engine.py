@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
@@ -107,8 +109,17 @@ class Engine:
         """Return the rounds still open, or waiting, when no more facts come."""
         held = self.release()
         if not (self._state.round.record or self._state.found):
-            return held
+            return self._with_changes(held)
         return (*held, *self._close(), *self.release())
+
+    def _with_changes(self, held: tuple[RoundResult, ...]) -> tuple[RoundResult, ...]:
+        """Add what changed the tray after the last round to that round."""
+        changes = self._state.tray_changes
+        if not (held and changes):
+            return held
+        *others, last = held
+        before = last.tray_changes or ()
+        return (*others, replace(last, tray_changes=(*before, *changes)))
 
     def engine_state(self) -> EngineState | None:
         """Return the state that the round in play started from.
@@ -167,6 +178,7 @@ class Engine:
         state.round, self._other = self._other, state.round
         state.round.begin(last.result.round + 1)
         state.found.clear()
+        state.tray_changes.clear()
         self._phases.begin()
         self._count_in_round = self._counted_last = False
         return () if self._patient else (last.result,)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from models.judgements import Violation
+from models.judgements import TrayChange, Violation
 from settlement.state import Shoe, State, Table
 
 
@@ -40,6 +40,9 @@ class EngineState:
     tray: int | None
     tray_change: int
     tray_sure: bool
+    tray_seq: int
+    tray_changes: tuple[TrayChange, ...]
+    """Since the round before, which this round's result holds."""
 
 
 def engine_state_of(state: State) -> EngineState:
@@ -57,6 +60,8 @@ def engine_state_of(state: State) -> EngineState:
         tray=table.tray,
         tray_change=table.tray_change,
         tray_sure=table.tray_sure,
+        tray_seq=table.tray_seq,
+        tray_changes=tuple(state.tray_changes),
     )
 
 
@@ -64,6 +69,7 @@ def start_from(state: State, engine_state: EngineState) -> None:
     """Set a fresh table to the state at a round's start, without any fact of that round."""
     state.round.begin(engine_state.number)
     state.found.extend(engine_state.found)
+    state.tray_changes.extend(engine_state.tray_changes)
     table = state.table
     table.shoe = _shoe(engine_state.shoe)
     table.seats.update(engine_state.seats)
@@ -75,7 +81,7 @@ def start_from(state: State, engine_state: EngineState) -> None:
 
 def _lay_tray(table: Table, engine_state: EngineState) -> None:
     table.tray, table.tray_change = engine_state.tray, engine_state.tray_change
-    table.tray_sure = engine_state.tray_sure
+    table.tray_sure, table.tray_seq = engine_state.tray_sure, engine_state.tray_seq
 
 
 def _shoe_then(shoe: Shoe) -> ShoeThen:

@@ -60,6 +60,8 @@ class HouseRules:
         self.insurance: str = book.insurance
         self.insured_blackjack_loses = book.insured_blackjack_vs_dealer_blackjack == "lose"
         self.even_money = book.even_money
+        self.coupon: str = book.coupon
+        self.coupon_taken: str = book.coupon_taken
         self.dealer_blackjack_collects_all = book.dealer_blackjack_collects == "all_wagers"
 
     def _table(self, book: Rulebook) -> None:

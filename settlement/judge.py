@@ -23,6 +23,7 @@ from settlement.facts import (
     ROUND_CALLED_OFF,
     ROUND_OPENED,
     SHOE_STARTED,
+    TRAY_CHANGED,
     TRAY_COUNTED,
     WAGER_PLACED,
     WAGER_REMOVED,
@@ -105,6 +106,8 @@ def _judge_table(state: State, noted: Noted) -> None:
         shoe.boxed(state, noted)
     elif kind == CUT_CARD_REACHED:
         tables.cut_card(state)
+    elif kind == TRAY_CHANGED:
+        tables.tray_changed(state, noted)
     elif kind == DISCARDS_RESHUFFLED:
         rulings.discards_reshuffled(state, noted)
 

@@ -1,9 +1,15 @@
 """Payments compared with what was due: amount, order and time."""
 
+from typing import Final
+
 from models.money import Cents
+from settlement.beside import found, is_beside, side_unseen, who
 from settlement.play import blackjack, hand_of, up_points
 from settlement.sentences import Sentence
-from settlement.state import Account, Noted, Round, Spot, State
+from settlement.state import Account, Beside, Noted, Round, Spot, State
+
+OF_HANDS: Final = ("main", "insurance")
+"""The kinds of payments for hands and their insurance, in which settling has an order."""
 
 
 def paid(state: State, noted: Noted) -> None:
@@ -28,9 +34,9 @@ def paid_late(state: State, noted: Noted) -> None:
     The round's payments must then be compared again with what was due.
     """
     round_, table = state.round, state.table
-    if not round_.payments:
+    if noted.what in OF_HANDS and not (round_.settling_seen() or side_unseen(state)):
         table.tray_sure = table.tray_sure or round_.tray_was_sure
-    forget_payments(round_)
+    forget_payments(state)
     if not round_.in_sweep:
         round_.sweep += 1
     round_.in_sweep = True
@@ -41,10 +47,22 @@ def paid_late(state: State, noted: Noted) -> None:
     table.tray_change -= noted.amount
 
 
-def forget_payments(round_: Round) -> None:
+def account_of(state: State, payment: Noted) -> Account:
+    """Return the account that a payment is for."""
+    if not is_beside(state, payment):
+        return payment.at.account(payment.hand, payment.what)
+    one = found(state, payment)
+    hand = payment.hand if payment.what in OF_HANDS else 0
+    if one is not None:
+        return one.account(hand, payment.what)
+    fact = payment.fact
+    return payment.at.account(hand, who(payment.what, fact.bettor, fact.bet))
+
+
+def forget_payments(state: State) -> None:
     """Undo the comparison of a round's payments with what was due, to make it again."""
-    for payment in round_.payments:
-        payment.at.account(payment.hand, payment.what).begin()
+    for payment in state.round.payments:
+        account_of(state, payment).begin()
         payment.at.main_pass = payment.at.insurance_pass = 0
 
 
@@ -53,6 +71,8 @@ def _settled_in_turn(round_: Round, noted: Noted) -> bool:
 
     A hand left until after the dealer's play has its place among the others.
     """
+    if noted.what not in OF_HANDS:
+        return True
     hand = hand_of(noted.at, noted.hand)
     if hand is not None and (hand.called_off or round_.called_off):
         return True
@@ -93,7 +113,7 @@ def out_of_order(state: State) -> None:
         if payment.sweep and payment.what == "main":
             _swept(state, hands, payment, payment.at.main_pass)
             payment.at.main_pass = payment.sweep
-        elif payment.sweep:
+        elif payment.sweep and payment.what == "insurance":
             _swept(state, insurances, payment, payment.at.insurance_pass)
             payment.at.insurance_pass = payment.sweep
 
@@ -120,7 +140,7 @@ def compare(state: State, *, over: bool) -> None:
     """
     round_ = state.round
     for payment in round_.payments:
-        _book(payment)
+        _book(state, payment)
     for payment in round_.payments:
         _compare(state, payment)
     if over:
@@ -128,8 +148,8 @@ def compare(state: State, *, over: bool) -> None:
             _unpaid(state, spot)
 
 
-def _book(payment: Noted) -> None:
-    account = payment.at.account(payment.hand, payment.what)
+def _book(state: State, payment: Noted) -> None:
+    account = account_of(state, payment)
     account.booked = True
     account.paid += payment.amount
     account.seq = payment.seq
@@ -137,13 +157,53 @@ def _book(payment: Noted) -> None:
 
 def _compare(state: State, payment: Noted) -> None:
     """Compare all payments of an account with what it is due, once."""
-    account = payment.at.account(payment.hand, payment.what)
+    account = account_of(state, payment)
     if account.compared:
         return
     account.compared = True
-    due = _due(payment.at, payment.hand, payment.what)
+    due = _due_of(state, payment)
     if due is not None and due != account.paid:
         _wrong(state, payment, account, due)
+
+
+def _due_of(state: State, payment: Noted) -> Cents | None:
+    """Return the amount due to a payment's account; ``None`` where it is not settled."""
+    spot, kind = payment.at, payment.what
+    if not is_beside(state, payment):
+        own = _due(spot, payment.hand, kind)
+        return (
+            own
+            if _each_named(state, spot, payment.hand, kind)
+            else _joint(spot, payment.hand, kind, own)
+        )
+    one = found(state, payment)
+    if kind == "side":
+        sides = [other for other in spot.beside if other.kind == "side" and other.stakes]
+        return None if sides and not state.round.called_off else 0
+    if one is None or not spot.settled:
+        return 0
+    return one.nets.get((payment.hand if kind in OF_HANDS else 0, kind), 0)
+
+
+def _each_named(state: State, spot: Spot, hand: int, kind: str) -> bool:
+    """Return whether each bettor's payment is stated apart, or there is one bettor only."""
+    if not spot.backed():
+        return True
+    for payment in state.round.payments:
+        is_for_it = payment.at is spot and payment.hand == hand and payment.what == kind
+        if is_for_it and payment.fact.bettor is not None:
+            return True
+    return False
+
+
+def _joint(spot: Spot, hand: int, kind: str, own: Cents | None) -> Cents | None:
+    """Return what all bettors of a hand or its insurance are due together."""
+    total = own
+    for one in spot.beside:
+        if one.kind == "main":
+            theirs = one.nets.get((hand, kind), 0)
+            total = None if total is None or theirs is None else total + theirs
+    return total
 
 
 def _due(spot: Spot, hand: int, kind: str) -> Cents | None:
@@ -156,9 +216,14 @@ def _due(spot: Spot, hand: int, kind: str) -> Cents | None:
 
 
 def _wrong(state: State, payment: Noted, account: Account, due: Cents) -> None:
-    is_insurance = payment.what == "insurance"
-    sentence = Sentence.INSURANCE_PAID_WRONGLY if is_insurance else Sentence.PAID_WRONGLY
-    detail = sentence.write(due, account.paid, account.paid - due)
+    amounts = due, account.paid, account.paid - due
+    if is_beside(state, payment):
+        fact = payment.fact
+        detail = Sentence.BESIDE_PAID_WRONGLY.write(who(fact.kind, fact.bettor, fact.bet), *amounts)
+    else:
+        is_insurance = payment.what == "insurance"
+        sentence = Sentence.INSURANCE_PAID_WRONGLY if is_insurance else Sentence.PAID_WRONGLY
+        detail = sentence.write(*amounts)
     state.find("wrong_payout", account.seq, detail, payment.spot, payment.hand)
 
 
@@ -168,10 +233,27 @@ def _unpaid(state: State, spot: Spot) -> None:
             won = hand.net > 0
             sentence = Sentence.HAND_NOT_PAID if won else Sentence.HAND_NOT_TAKEN
             _missing(state, spot.number, hand.number, sentence.write(abs(hand.net)))
+    for one in spot.beside:
+        _unpaid_beside(state, spot, one)
     if spot.insurance and spot.insurance_net and not spot.insured.booked:
         won = spot.insurance_net > 0
         sentence = Sentence.INSURANCE_NOT_PAID if won else Sentence.INSURANCE_NOT_TAKEN
         _missing(state, spot.number, 0, sentence.write(abs(spot.insurance_net)))
+
+
+def _unpaid_beside(state: State, spot: Spot, one: Beside) -> None:
+    """Find each wager beside the own ones that was left unsettled.
+
+    Where no payment names a bettor, one for all of them was compared with what all were due.
+    """
+    for (hand, kind), net in one.nets.items():
+        joint = one.kind == "main" and not _each_named(state, spot, hand, kind)
+        booked = spot.account(hand, kind).booked if joint else one.account(hand, kind).booked
+        if net and not booked:
+            won = net > 0
+            sentence = Sentence.BESIDE_NOT_PAID if won else Sentence.BESIDE_NOT_TAKEN
+            detail = sentence.write(who(kind, one.bettor, one.bet), abs(net))
+            _missing(state, spot.number, hand, detail)
 
 
 def _missing(state: State, spot: int, hand: int, detail: str) -> None:

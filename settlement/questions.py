@@ -87,6 +87,7 @@ QUESTIONS: Final = {
 _PAID: Final = {
     Sentence.PAID_WRONGLY: "{place}",
     Sentence.INSURANCE_PAID_WRONGLY: "the insurance of {place}",
+    Sentence.BESIDE_PAID_WRONGLY: "a wager at {place}",
 }
 _UNPAID: Final = {
     Sentence.HAND_NOT_PAID: "Was {place} left without the {amount} that were due?",
@@ -95,6 +96,8 @@ _UNPAID: Final = {
         "Was the insurance of {place} left without the {amount} that were due?"
     ),
     Sentence.INSURANCE_NOT_TAKEN: "Was the lost insurance of {amount} at {place} left lying?",
+    Sentence.BESIDE_NOT_PAID: "Was a wager at {place} left without the {amount} that were due?",
+    Sentence.BESIDE_NOT_TAKEN: "Was a lost wager of {amount} at {place} left lying?",
 }
 
 

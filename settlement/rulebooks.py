@@ -52,6 +52,14 @@ _ADDED_LATER: Final[Mapping[str, tuple[Any, str]]] = {
         "The sheet was written before this knob; a player may draw until he stands or breaks.",
     ),
     _SIDE_BETS: ({}, "The sheet declares no side bet."),
+    "coupon": (
+        "even_money",
+        "Coupons are a house's promotion beside its sheet; a match play pays its value once.",
+    ),
+    "coupon_taken": (
+        "decided",
+        "Coupons are a house's promotion beside its sheet; one is used once its hand is decided.",
+    ),
 }
 """Knobs that a sheet need not state: their value and the reason."""
 

@@ -17,16 +17,18 @@ AMOUNT: Final = re.compile(r"-?\d{1,3}(?:,\d{3})*\.\d\d")
 _AMOUNT: Final = "{amount}"
 _NUMBER: Final = "{number}"
 _WAGER: Final = "{wager}"
-_PLACE: Final = re.compile(r"(\{amount\}|\{number\}|\{wager\})")
+_WHO: Final = "{who}"
+_PLACE: Final = re.compile(r"(\{amount\}|\{number\}|\{wager\}|\{who\})")
 _READ: Final = {
     _AMOUNT: f"({AMOUNT.pattern})",
     _NUMBER: r"(\d+)",
-    _WAGER: r"((?:the \w+ of )?spot \d+(?:, hand \d+)?)",
+    _WAGER: r"((?:.+ of )?spot \d+(?:, hand \d+)?)",
+    _WHO: "(.+)",
 }
 
 
 class Sentence(Enum):
-    """A sentence with places: ``{amount}``, ``{number}``, and ``{wager}`` for whose it is."""
+    """A sentence with places: ``{amount}``, ``{number}``, ``{wager}`` where, ``{who}`` whose."""
 
     STRAY_WAGER = "wager of {amount} on hand {number}, which does not exist; it does not count"
     LATE_WAGER = "wager of {amount} after the first card was dealt; it had to wait"
@@ -48,13 +50,21 @@ class Sentence(Enum):
     BELOW_MULTIPLE = "wager of {amount} by a player on {number} spots; each must be {amount}"
     BELOW_MINIMUM = "wager of {amount}; the minimum is {amount}"
     ABOVE_MAXIMUM = "wager of {amount}; the maximum is {amount}"
-    TRAY_COUNTED = "tray counted at {amount}, due {amount}: difference {amount}"
+    TRAY_COUNTED = (
+        "tray counted at {amount}, due {amount}: difference {amount} "
+        "between the counts of entries {number} and {number}"
+    )
     PAID_WRONGLY = "due {amount}, paid {amount}, difference {amount}"
     INSURANCE_PAID_WRONGLY = "insurance: due {amount}, paid {amount}, difference {amount}"
     HAND_NOT_PAID = "hand not settled: {amount} should have been paid"
     HAND_NOT_TAKEN = "hand not settled: {amount} should have been taken"
     INSURANCE_NOT_PAID = "insurance not settled: {amount} should have been paid"
     INSURANCE_NOT_TAKEN = "insurance not settled: {amount} should have been taken"
+    NO_COUPONS = "coupon of {amount}; this game takes none"
+    LATE_BESIDE = "{who}: {amount} after the first card was dealt; it does not count"
+    BESIDE_PAID_WRONGLY = "{who}: due {amount}, paid {amount}, difference {amount}"
+    BESIDE_NOT_PAID = "{who} not settled: {amount} should have been paid"
+    BESIDE_NOT_TAKEN = "{who} not settled: {amount} should have been taken"
 
     OWED = "{wager} is still owed {amount}"
     OVERPAID = "{wager} has {amount} too much"

@@ -6,7 +6,7 @@ All of it is one engine's working state and changes with each fact; none of it l
 from typing import Final
 
 from models.cards import Card
-from models.judgements import Violation
+from models.judgements import OddCents, TrayChange, Violation
 from models.money import Cents
 from settlement.clauses import violation
 from settlement.facts import CARD_DEALT, ReadFact
@@ -137,6 +137,50 @@ class Hand(Counted):
         """Whether a card was moved from it that the record does not show there."""
 
 
+class Beside:
+    """Chips on a spot beside its own player's wagers: another bettor's, a toke, coupon or side bet.
+
+    Args:
+        kind: ``main`` for all of a bettor's wagers on hands; ``toke``, ``coupon`` or ``side``.
+        bettor: whose they are; ``None`` for the spot's own player.
+        bet: the side bet's name.
+    """
+
+    def __init__(self, kind: str, bettor: str | None, bet: str | None) -> None:
+        self.kind = kind
+        self.bettor = bettor
+        self.bet = bet
+        self.stakes: dict[int, int] = {}
+        """By hand."""
+        self.added: dict[int, int] = {}
+        """Chips added by a double, by hand."""
+        self.seqs: dict[int, int] = {}
+        """The last fact of each hand's chips."""
+        self.insurance = 0
+        self.insurance_seq = 0
+        self.insurance_counts = 0
+        """What counts of the insurance."""
+        self.faulted = False
+        """Whether its insurance was found at fault."""
+        self.ruled = False
+        """Whether the floor took chips off."""
+        self.uncounted = 0
+        """Chips that lie there and do not count."""
+        self.accounts: dict[tuple[int, str], Account] = {}
+        self.nets: dict[tuple[int, str], Cents | None] = {}
+        """What each hand's wager and the insurance gain, once settled."""
+        self.odd: dict[tuple[int, str], OddCents] = {}
+        """The exact winnings where they were rounded."""
+
+    def account(self, hand: int, kind: str) -> Account:
+        """Return the payments for one of its wagers."""
+        return self.accounts.setdefault((hand, kind), Account())
+
+    def stake(self, hand: int) -> int:
+        """Return the chips that count on a hand, without those of a double."""
+        return self.stakes.get(hand, 0)
+
+
 class SplitChips:
     """A split wager laid before the cards were split."""
 
@@ -157,6 +201,7 @@ class Spot:
         self.places = [0]
         """Hand numbers in the order of their places on the felt."""
         self.split_chips: list[SplitChips] = []
+        self.beside: list[Beside] = []
         self.insured = Account()
         self._other: dict[tuple[int, str], Account] = {}
         self.begin(serial)
@@ -183,6 +228,7 @@ class Spot:
         self._more.clear()
         self.insured.begin()
         self._other.clear()
+        self.beside.clear()
         self.clear()
 
     def clear(self) -> None:
@@ -204,6 +250,17 @@ class Spot:
     def all_called_off(self) -> bool:
         """Whether the floor ruled every hand of it dead."""
         return all(hand.called_off for hand in self.hands)
+
+    def backed(self) -> bool:
+        """Whether another bettor than its own player wagers on it."""
+        return any(one.kind == "main" for one in self.beside)
+
+    def lies_beside(self, kind: str, bettor: str | None, bet: str | None) -> Beside | None:
+        """Return the chips of a kind beside its own wagers, where there are any."""
+        for one in self.beside:
+            if one.kind == kind and one.bettor == bettor and one.bet == bet:
+                return one
+        return None
 
     def account(self, hand: int, kind: str) -> Account:
         """Return the account of one of its hands or of its insurance."""
@@ -315,6 +372,10 @@ class Round:
         self.tray_was_sure = True
         """Whether every round before it since the last count had its payments observed."""
 
+    def settling_seen(self) -> bool:
+        """Whether a payment for a hand or an insurance was observed."""
+        return any(paid.what in ("main", "insurance") for paid in self.payments)
+
     def players_done(self) -> bool:
         """Tell whether the record shows that the players' turns are over.
 
@@ -403,7 +464,9 @@ class Table:
         """Whether the cut card came in the round in play, or earlier in the same shoe."""
         self.tray: int | None = None
         self.tray_change = 0
-        """Sum of the payments' effects on the tray since the last count."""
+        """What payments and other changes added to the tray since the last count."""
+        self.tray_seq = 0
+        """The last count."""
         self.tray_sure = True
         """Whether every round since the last count had its payments observed."""
 
@@ -416,6 +479,8 @@ class State:
         self.table = Table(rules.decks)
         self.round = Round(WITH_HOLE_CARD if rules.deals_hole_card else WITHOUT_HOLE_CARD)
         self.found: list[Violation] = []
+        self.tray_changes: list[TrayChange] = []
+        """Since the last result."""
 
     def find(
         self, code: str, seq: int, detail: str, spot: int | None = None, hand: int | None = None

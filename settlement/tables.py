@@ -1,7 +1,9 @@
 """The table between and at the start of rounds: seats, limits, entry, cut card, tray."""
 
-from models.events import PlayerLeft, PlayerSeated
+from models.events import PlayerLeft, PlayerSeated, TrayChanged
+from models.judgements import TrayChange
 from models.money import Cents
+from settlement.beside import side_unseen
 from settlement.sentences import Sentence
 from settlement.shoe import burn_due
 from settlement.state import Noted, Spot, State, Table
@@ -73,6 +75,8 @@ def _limits(state: State, held: dict[str, int]) -> None:
     """Judge every wager by the table's limits; a player's spots by their minimum, once."""
     below: set[str] = set()
     for spot in state.round.spots:
+        if not spot.hands[0].stake and spot.backed():
+            continue
         player = state.table.seats.get(spot.number)
         many = 1 if player is None else held[player]
         least, stake = state.rules.least(many), spot.hands[0].stake
@@ -129,16 +133,34 @@ def _enters_late(player: str, table: Table) -> bool:
     return player in table.newcomers
 
 
+def _unseen(state: State) -> bool:
+    """Return whether the round in play is over and may have moved chips that nobody saw."""
+    round_ = state.round
+    if not (round_.phases.closed and round_.phases.dealt) or round_.called_off:
+        return False
+    return not round_.settling_seen() or side_unseen(state)
+
+
+def tray_changed(state: State, noted: Noted) -> None:
+    """Count chips that enter or leave the tray other than by wagers."""
+    fact: TrayChanged = noted.fact
+    state.table.tray_change += fact.amount
+    change = TrayChange(noted.seq, fact.amount, fact.reason, fact.spot, fact.player, fact.slip)
+    state.tray_changes.append(change)
+
+
 def tray(state: State, noted: Noted) -> None:
     """Compare a tray count with the last one and the payments since."""
     table, round_ = state.table, state.round
-    unseen = round_.phases.closed and round_.phases.dealt and not round_.payments
-    if table.tray is not None and table.tray_sure and not unseen:
+    if table.tray is not None and table.tray_sure and not _unseen(state):
         due = table.tray + table.tray_change
         if noted.amount != due:
-            detail = Sentence.TRAY_COUNTED.write(noted.amount, due, noted.amount - due)
+            difference = noted.amount - due
+            detail = Sentence.TRAY_COUNTED.write(
+                noted.amount, due, difference, table.tray_seq, noted.seq
+            )
             state.find("tray_mismatch", noted.seq, detail)
-    table.tray = noted.amount
+    table.tray, table.tray_seq = noted.amount, noted.seq
     table.tray_change = 0
     table.tray_sure = True
     round_.counted = round_.phases.closed

@@ -3,7 +3,14 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from models.judgements import HandResult, InsuranceResult, RoundResult, SpotResult
+from models.judgements import (
+    BettorResult,
+    HandResult,
+    InsuranceResult,
+    RoundResult,
+    SpotResult,
+    WagerResult,
+)
 from models.money import Cents
 
 
@@ -18,28 +25,68 @@ def hands_void(result: RoundResult, number: int, hands: set[int]) -> RoundResult
     spots = tuple(
         [_hands_void(spot, hands) if spot.spot == number else spot for spot in result.spots]
     )
-    net: Cents | None = 0
-    for spot in spots:
-        net = None if net is None or spot.net is None else net - spot.net
-    status = "pending" if net is None else "final"
-    return replace(result, status=status, spots=spots, net=net)
-
-
-def hand_void(hand: HandResult) -> HandResult:
-    """Return a hand called off."""
-    return replace(hand, outcome="void", net=0, clauses=(), possible=UNSET, odd_cents=UNSET)
+    status = "final" if all(spot.net is not None for spot in spots) else "pending"
+    net = _sum([spot.net for spot in spots])
+    return replace(result, status=status, spots=spots, net=None if net is None else -net)
 
 
 def _spot_void(spot: SpotResult) -> SpotResult:
-    return _hands_void(spot, {hand.hand for hand in spot.hands})
+    void = _hands_void(spot, {hand.hand for hand in spot.hands})
+    if void.side is UNSET:
+        return void
+    return replace(void, side=tuple([replace(one, outcome="void", net=0) for one in void.side]))
 
 
 def _hands_void(spot: SpotResult, numbers: set[int]) -> SpotResult:
-    hands = tuple([hand_void(one) if one.hand in numbers else one for one in spot.hands])
-    insurance = spot.insurance
-    if insurance is not None and all(one.outcome == "void" for one in hands):
+    hands = tuple([_hand_void(one) if one.hand in numbers else one for one in spot.hands])
+    all_void = all(one.outcome == "void" for one in hands)
+    insurance, bettors, toke, coupons = spot.insurance, spot.bettors, spot.toke, spot.coupons
+    if insurance is not None and all_void:
         insurance = InsuranceResult(insurance.stake, 0)
-    net: Cents | None = 0 if insurance is None else insurance.net
-    for hand in hands:
-        net = None if net is None or hand.net is None else net + hand.net
-    return replace(spot, net=net, hands=hands, insurance=insurance)
+    if bettors is not UNSET:
+        bettors = tuple([_bettor_void(one, numbers, all_void=all_void) for one in bettors])
+    if 0 in numbers and toke is not UNSET:
+        toke = replace(toke, net=0)
+    if 0 in numbers and coupons is not UNSET:
+        coupons = tuple([replace(one, outcome="void", net=0, taken=False) for one in coupons])
+    nets = [hand.net for hand in hands]
+    nets += [] if insurance is None else [insurance.net]
+    nets += [one.net for one in coupons] if coupons is not UNSET else []
+    return replace(
+        spot,
+        net=_sum(nets),
+        hands=hands,
+        insurance=insurance,
+        bettors=bettors,
+        toke=toke,
+        coupons=coupons,
+    )
+
+
+def _hand_void(hand: HandResult) -> HandResult:
+    return replace(hand, outcome="void", net=0, clauses=(), possible=UNSET, odd_cents=UNSET)
+
+
+def _bettor_void(one: BettorResult, numbers: set[int], *, all_void: bool) -> BettorResult:
+    wagers = tuple(
+        [
+            _wager_void(wager)
+            if (all_void if wager.kind == "insurance" else wager.hand in numbers)
+            else wager
+            for wager in one.wagers
+        ]
+    )
+    return replace(one, net=_sum([wager.net for wager in wagers]), wagers=wagers)
+
+
+def _wager_void(wager: WagerResult) -> WagerResult:
+    return replace(wager, net=0, odd_cents=UNSET)
+
+
+def _sum(nets: list[Cents | None]) -> Cents | None:
+    total = 0
+    for net in nets:
+        if net is None:
+            return None
+        total += net
+    return total

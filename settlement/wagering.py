@@ -1,5 +1,6 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
+from settlement import beside
 from settlement.play import blackjack, hand_of, in_deal, up_points
 from settlement.rulings import call_off
 from settlement.sentences import Sentence
@@ -9,7 +10,9 @@ from settlement.state import Hand, Noted, Spot, State
 
 def placed(state: State, noted: Noted) -> None:
     """Apply chips laid on the felt."""
-    if noted.what == "main":
+    if noted.fact.bettor is not None and beside.is_beside(state, noted):
+        _beside(state, noted.at, noted)
+    elif noted.what == "main":
         _main(state, noted.at, noted)
     elif noted.what == "double":
         _double(state, noted.at, noted)
@@ -18,7 +21,25 @@ def placed(state: State, noted: Noted) -> None:
     elif noted.what == "insurance":
         _insurance(state, noted.at, noted)
     else:
-        _side(state, noted)
+        beside.placed(state, noted)
+
+
+def _beside(state: State, spot: Spot, noted: Noted) -> None:
+    if noted.what != "insurance":
+        beside.placed(state, noted)
+    elif not spot.in_play:
+        _stray_insurance(state, noted)
+    else:
+        one = beside.made(state, noted)
+        one.insurance_seq = noted.seq
+        one.faulted = one.faulted or _insurance_fault(state, noted)
+        if not (one.faulted and state.rules.voids_illegal_option):
+            one.insurance += noted.amount
+
+
+def _stray_insurance(state: State, noted: Noted) -> None:
+    detail = Sentence.STRAY_INSURANCE.write(noted.amount)
+    state.find("wager_after_deal", noted.seq, detail, noted.spot)
 
 
 def _main(state: State, spot: Spot, noted: Noted) -> None:
@@ -60,15 +81,6 @@ def _increased(state: State, noted: Noted, hand: Hand) -> None:
     state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
 
 
-def _side(state: State, noted: Noted) -> None:
-    if not state.rules.side_wagers:
-        detail = Sentence.NO_SIDE_WAGERS.write(noted.amount)
-        state.find("side_wager_prohibited", noted.seq, detail, noted.spot)
-    elif state.round.phases.dealt:
-        detail = Sentence.LATE_SIDE_WAGER.write(noted.amount)
-        state.find("wager_after_deal", noted.seq, detail, noted.spot)
-
-
 def _double(state: State, spot: Spot, noted: Noted) -> None:
     hand = hand_of(spot, noted.hand)
     if hand is None or not hand.cards:
@@ -87,8 +99,7 @@ def _double(state: State, spot: Spot, noted: Noted) -> None:
 
 def _insurance(state: State, spot: Spot, noted: Noted) -> None:
     if not spot.in_play:
-        detail = Sentence.STRAY_INSURANCE.write(noted.amount)
-        state.find("wager_after_deal", noted.seq, detail, spot.number)
+        _stray_insurance(state, noted)
         return
     spot.insurance_seq = noted.seq
     if not spot.insurance_faulted:
@@ -130,7 +141,10 @@ def removed(state: State, noted: Noted) -> None:
     """Apply chips that a player took back."""
     spot = noted.at
     hand = hand_of(spot, noted.hand)
-    if hand is None or noted.what == "side" or hand.called_off:
+    if beside.is_beside(state, noted):
+        beside.removed(state, noted)
+        return
+    if hand is None or hand.called_off:
         return
     if noted.fact.by == "floor":
         _taken_off(state, spot, hand, noted)
@@ -192,7 +206,7 @@ def _less_wagered(state: State, spot: Spot, amount: int) -> None:
     """Remove chips from a main wager; with none left, the spot leaves play."""
     hand = spot.hands[0]
     hand.stake = max(0, hand.stake - amount)
-    if not hand.stake:
+    if not (hand.stake or spot.backed()):
         state.round.leave(spot)
 
 

@@ -15,7 +15,7 @@ from models.judgements import (
 from server.table.round_starts import RoundStart
 from settlement.engine import Engine
 from settlement.engine_state import EngineState
-from settlement.ledger import post
+from settlement.ledger import changes, post
 from stream.reading import UnknownEvent
 
 
@@ -68,7 +68,7 @@ def by_round(
 
 def due_lines(result: RoundResult) -> tuple[LedgerPosted, ...]:
     """Return the ledger lines that a final result posts; none where it is not final."""
-    return post(result) if result.status == "final" else ()
+    return post(result) if result.status == "final" else changes(result)
 
 
 def amounts_of(lines: Iterable[LedgerPosted]) -> list[tuple[str, int, str]]:

@@ -196,7 +196,10 @@ def test_the_tray_changes_by_what_is_paid_and_taken() -> None:
 
 def test_a_tray_mismatch_says_counted_due_and_difference() -> None:
     (*_, violation) = one_round("tray 100000; " + PAID + "tray 100250").violations
-    assert violation.detail == "tray counted at 1,002.50, due 995.00: difference 7.50"
+    assert (
+        violation.detail == "tray counted at 1,002.50, due 995.00: difference 7.50 "
+        "between the counts of entries 1 and 17"
+    )
     assert (violation.spot, violation.clause) == (None, "tray.balance")
 
 

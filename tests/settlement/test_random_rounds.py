@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from settlement.clauses import BREAKS
+from tests.settlement.plain.busy import Busy
 from tests.settlement.plain.checking import disagreements
 from tests.settlement.plain.game import Game
 from tests.settlement.plain.houses import any_house, with_hole_card
@@ -30,6 +31,21 @@ def test_legal_rounds_settle_as_reckoned_and_without_a_violation(name: str) -> N
     for number in range(-(-ROUNDS // TABLE)):
         game = Game(book, f"{name}:{number}")
         assert list(disagreements(book, game.rounds(TABLE))) == [], f"table {number}"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_rounds_with_guests_tokes_coupons_and_rulings_settle_as_reckoned(name: str) -> None:
+    book = rules(name)
+    for number in range(-(-ROUNDS // TABLE) // 4):
+        game = Busy(book, f"{name}:{number}")
+        assert list(disagreements(book, game.rounds(TABLE))) == [], f"table {number}"
+
+
+def test_they_do_so_in_a_house_of_any_knobs() -> None:
+    for number in range(max(50, ROUNDS // 40)):
+        house = any_house(number)
+        game = Busy(house, number)
+        assert list(disagreements(house, game.rounds(20))) == [], house.id
 
 
 def test_legal_rounds_in_a_house_of_any_knobs_settle_as_reckoned() -> None:

@@ -46,6 +46,8 @@ insurance up_to_half up_to_half up_to_half up_to_half up_to_half up_to_half exac
 insurance_payout 2:1
 insured_blackjack_vs_dealer_blackjack push
 even_money false
+coupon even_money
+coupon_taken decided
 surrender none none none late none late late
 surrender_after_split false
 dealer_blackjack_collects original_only
@@ -177,15 +179,23 @@ quote = "Our dealers hit soft 17."
     assert cited.file is None
 
 
+def home() -> str:
+    """Return a sheet that states every knob."""
+    unstated = {"coupon": "even_money", "coupon_taken": "decided"}
+    cites = 'source = "default"\nreason = "A promotion of the house."\n'
+    more = (f'[knobs.{knob}]\nvalue = "{value}"\n{cites}' for knob, value in unstated.items())
+    return "\n".join((text("home"), *more))
+
+
 def home_without(knob: str) -> str:
-    without = re.sub(rf"\[knobs\.{re.escape(knob)}\]\n(?:(?!\[).+\n)*", "", text("home"))
-    assert without != text("home")
+    without = re.sub(rf"\[knobs\.{re.escape(knob)}\]\n(?:(?!\[).+\n)*", "", home())
+    assert without != home()
     return without
 
 
 UNDER_KNOBS = [knob for knob in KNOBS if knob != "side_bets"]
 """Those that a sheet sets under ``[knobs]``."""
-ADDED_LATER = ("dealer_second_card", "hit_on_21")
+ADDED_LATER = ("dealer_second_card", "hit_on_21", "coupon", "coupon_taken")
 
 
 @pytest.mark.parametrize("knob", ADDED_LATER)
@@ -216,7 +226,7 @@ def test_an_unknown_knob_beside_a_known_one_is_refused_by_name(knob: str) -> Non
 @pytest.mark.parametrize("wrong", ["1.5", '"perhaps"', "-1", "[1]", '["perhaps"]', "{ x = 1 }"])
 @pytest.mark.parametrize("knob", UNDER_KNOBS)
 def test_a_value_that_a_knob_cannot_have_is_refused_by_name(knob: str, wrong: str) -> None:
-    changed = re.sub(rf"(\[knobs\.{re.escape(knob)}\]\nvalue = ).+", rf"\g<1>{wrong}", text("home"))
+    changed = re.sub(rf"(\[knobs\.{re.escape(knob)}\]\nvalue = ).+", rf"\g<1>{wrong}", home())
     with pytest.raises(InputRefused) as refused:
         parse(changed, "site.toml")
     assert refused.value.field == f"knobs.{knob}"
@@ -226,7 +236,7 @@ def test_a_value_that_a_knob_cannot_have_is_refused_by_name(knob: str, wrong: st
 def test_an_uncited_value_is_refused_by_name(knob: str) -> None:
     cited = rf"(\[knobs\.{re.escape(knob)}\]\nvalue = .+\n)(?:(?!\[).+\n)*"
     with pytest.raises(InputRefused) as refused:
-        parse(re.sub(cited, r"\1", text("home")), "site.toml")
+        parse(re.sub(cited, r"\1", home()), "site.toml")
     assert refused.value.field == f"knobs.{knob}"
 
 

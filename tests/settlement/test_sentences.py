@@ -12,13 +12,14 @@ from tests.settlement.recorded import rounds
 
 PLACES: dict[str, st.SearchStrategy[Any]] = {
     "number": st.integers(0, 99),
+    "who": st.from_regex(r"(insurance of )?[A-Z]{3}|toke|side bet pairs", fullmatch=True),
     "wager": st.from_regex(r"(the insurance of )?spot \d(, hand \d)?", fullmatch=True),
 }
 AMOUNTS = st.integers(min_value=-(10**14), max_value=10**14)
 
 
 def places(sentence: Sentence) -> list[str]:
-    return re.findall(r"\{(amount|number|wager)\}", sentence.value)
+    return re.findall(r"\{(amount|number|wager|who)\}", sentence.value)
 
 
 @given(st.data(), st.sampled_from(Sentence))

@@ -7,6 +7,7 @@ from typing import Any
 from models.judgements import RoundResult, SpotResult
 from models.rulebook import Rulebook
 from settlement.engine import Engine
+from settlement.ledger import post
 from tests.settlement.plain.game import Found, Played
 
 
@@ -30,7 +31,7 @@ def differences(played: Played, result: RoundResult) -> Iterator[str]:
     found = sorted(_found(result), key=str)
     if found != sorted(played.found, key=str):
         yield f"{at}found {found}, committed {list(played.found)}"
-    nets = _nets(played)
+    nets, spots = _nets(played), result.spots
     for what, due, settled in (
         ("nets of spots", nets, {spot.spot: spot.net for spot in result.spots}),
         ("net of the house", _minus(nets), result.net),
@@ -40,6 +41,10 @@ def differences(played: Played, result: RoundResult) -> Iterator[str]:
         ("cards", played.cards, _by_hand(result, "cards")),
         ("insurance", played.insurance, _insurance(result.spots)),
         ("dealer", _known(played, result), result.dealer.cards),
+        ("bettors", played.bettors, _bettors(result)),
+        ("tokes", played.tokes, {s.spot: (s.toke.stake, s.toke.net) for s in spots if s.toke}),
+        ("coupons", played.coupons, {s.spot: c.net for s in spots for c in s.coupons or ()}),
+        ("ledger", 0, sum(line.amount for line in post(result))),
     ):
         if due != settled:
             yield f"{at}{what} due {due}, settled {settled}"
@@ -52,7 +57,8 @@ def _found(result: RoundResult) -> list[Found]:
 def _nets(played: Played) -> dict[int, int | None]:
     nets: dict[int, int | None] = {}
     for (spot, _), (_, net) in played.hands.items():
-        before = nets.get(spot, played.insurance.get(spot, (0, 0))[1])
+        beside = played.insurance.get(spot, (0, 0))[1] + played.coupons.get(spot, 0)
+        before = nets.get(spot, beside)
         nets[spot] = None if net is None or before is None else before + net
     return nets
 
@@ -60,6 +66,14 @@ def _nets(played: Played) -> dict[int, int | None]:
 def _minus(nets: dict[int, int | None]) -> int | None:
     known = [net for net in nets.values() if net is not None]
     return -sum(known) if len(known) == len(nets) else None
+
+
+def _bettors(result: RoundResult) -> dict[int, dict[str | None, int | None]]:
+    return {
+        spot.spot: {one.bettor: one.net for one in spot.bettors}
+        for spot in result.spots
+        if spot.bettors
+    }
 
 
 def _by_hand(result: RoundResult, *names: str) -> dict[tuple[int, int], Any]:

@@ -6,7 +6,7 @@ cards read or not, payments observed or not, a tray that is counted.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Literal, TypeAlias
 
@@ -69,6 +69,10 @@ class Played:
     """By spot: the stake that counts and what it gains."""
     dealer: tuple[Card, ...]
     found: tuple[Found, ...]
+    bettors: dict[int, dict[str | None, int | None]] = field(default_factory=dict)
+    """By spot with several bettors: what each gains, its own player without a name."""
+    tokes: dict[int, tuple[int, int]] = field(default_factory=dict)
+    coupons: dict[int, int] = field(default_factory=dict)
 
 
 def style_of(random: Random) -> Style:
@@ -301,6 +305,9 @@ class Game:
             self.tell(ev.WagerRemoved(spot=spot, kind="main", amount=250))
         if self.rules.side_wagers and self.chance(0.05):
             self.tell(ev.WagerPlaced(spot=spot, kind="side", amount=100))
+            if self.style.payments != "none":
+                self.tell(ev.PaymentMade(spot=spot, kind="side", amount=-100))
+                self.tray += 100
         self.hands[spot] = [Hand(spot, 0, amount)]
         self.felt[spot] = [0]
 
@@ -703,9 +710,13 @@ class Game:
         if self.style.payments == "none":
             return
         for spot in self.settling_order():
-            if spot in self.insured:
-                self.pay(spot, 0, "insurance", self.insurance_due(spot))
+            self.settle_insurance(spot)
         self.settle_hands(self.settling_order())
+
+    def settle_insurance(self, spot: int) -> None:
+        """Settle the insurance of a spot."""
+        if spot in self.insured:
+            self.pay(spot, 0, "insurance", self.insurance_due(spot))
 
     def settle_late(self) -> None:
         """Take the cards up, and settle then."""

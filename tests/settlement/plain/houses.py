@@ -45,6 +45,8 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "payout_unit": (1, 25, 100, 500),
     "payout_rounding": ("down", "up"),
     "dealer_second_card": ("with_deal", "with_deal", "after_players"),
+    "coupon": ("none", "even_money", "as_wager"),
+    "coupon_taken": ("decided", "always"),
 }
 _POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "dealer_overdraw": ("burn", "keep"),
