@@ -21,7 +21,8 @@ from models.places import hand_name
 from settlement.sentences import Sentence
 
 Account: TypeAlias = tuple[Spot, HandNo, str]
-"""Spot, hand and kind of a wager: ``main`` or ``insurance``."""
+"""Spot, hand and kind of a wager: ``main`` or ``insurance``, of all bettors there, and beside the
+first hand ``coupon``, ``toke`` or ``side``."""
 
 ALL_PAID: Final = "everything due was paid"
 _WAS_PAID: Final = "what was due there was paid"
@@ -96,7 +97,7 @@ class Paid(msgspec.Struct, frozen=True):
 
 
 class BalanceLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One hand or insurance."""
+    """One hand, insurance, coupon or toke, or the side bets of a spot, of all bettors there."""
 
     spot: Spot
     hand: HandNo
@@ -116,7 +117,10 @@ class BalanceLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Balance(msgspec.Struct, frozen=True, kw_only=True):
-    """All wagers of a round. A sum is ``None`` while an amount in it is not known."""
+    """All wagers of a round. A sum is ``None`` while an amount in it is not known.
+
+    Tokes are in no sum, nor are side bets that the rulebook does not declare.
+    """
 
     lines: tuple[BalanceLine, ...]
     observed: bool
@@ -179,17 +183,19 @@ def payments_in(facts: Iterable[Event]) -> Iterator[Paid]:
         if isinstance(fact, RoundClosed):
             closed = True
         elif isinstance(fact, PaymentMade):
-            yield Paid(fact.spot, fact.hand, fact.kind, fact.amount, closed)
+            hand = fact.hand if fact.kind in ("main", "insurance") else 0
+            yield Paid(fact.spot, hand, fact.kind, fact.amount, closed)
 
 
 def balance(result: RoundResult, payments: Iterable[Payment]) -> Balance:
     """Put what was paid beside what was due."""
     made = tuple(payments)
-    lines = tuple(_lines(result, made))
+    every = tuple(_lines(result, made))
+    lines = tuple(one for one in every if one.kind != "toke" and not _is_unjudged(one))
     due, paid = _sum(one.due for one in lines), _sum(one.paid for one in lines)
     differences = [one.difference or 0 for one in lines]
     return Balance(
-        lines=lines,
+        lines=every,
         observed=bool(made),
         stake=sum(one.stake for one in lines),
         due=due,
@@ -230,6 +236,17 @@ def balances(events: Iterable[AnyEvent], results: Iterable[RoundResult]) -> tupl
     )
 
 
+_NAMED: Final = {
+    "due": "main",
+    "hand": "main",
+    "insurance": "insurance",
+    "toke": "toke",
+    "coupon": "coupon",
+    "side bet": "side",
+}
+"""Which wager a payment's mistake names first."""
+
+
 def bottom_line(balance: Balance, found: Mistake) -> tuple[str, ...]:
     """Return what a mistake about money came to: sentences of its wagers, then the house's.
 
@@ -250,9 +267,14 @@ def bottom_line(balance: Balance, found: Mistake) -> tuple[str, ...]:
 
 def _names(detail: str, kind: str) -> bool:
     """Return whether a payment's mistake may be that wager's; a withheld detail names neither."""
-    if detail.startswith("insurance"):
-        return kind == "insurance"
-    return kind == "main" or not detail.startswith(("due", "hand"))
+    for start, named in _NAMED.items():
+        if detail.startswith(start):
+            return kind == named
+    return kind in ("main", "insurance")
+
+
+def _is_unjudged(line: BalanceLine) -> bool:
+    return line.kind == "side" and line.due is None
 
 
 def _is_of_chips(found: Mistake) -> bool:
@@ -301,12 +323,25 @@ def _wagers(result: RoundResult) -> Iterator[tuple[Account, tuple[Cents, Cents |
             account = (spot.spot, 0, "insurance")
             insured = spot.insurance
             yield account, (insured.stake, insured.net, _place(account, several=False))
+        for kind, stake, due in beside(spot):
+            account = (spot.spot, 0, kind)
+            yield account, (stake, due, _place(account, several=False))
+
+
+def beside(spot: SpotResult) -> Iterator[tuple[str, Cents, Cents | None]]:
+    """Yield the kind, stake and amount due of each sort of wager beside a spot's hands."""
+    if spot.coupons:
+        yield "coupon", sum(one.stake for one in spot.coupons), _sum(c.net for c in spot.coupons)
+    if spot.toke:
+        yield "toke", spot.toke.stake, spot.toke.net
+    if spot.side:
+        yield "side", sum(one.stake for one in spot.side), _sum(one.net for one in spot.side)
 
 
 def _place(account: Account, *, several: bool) -> str:
     spot, hand, kind = account
     if kind != "main":
-        return f"the {kind} of spot {spot}"
+        return f"the {'side bets' if kind == 'side' else kind} of spot {spot}"
     return f"spot {spot}, {hand_name(hand)}" if several or hand else f"spot {spot}"
 
 

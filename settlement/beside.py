@@ -449,12 +449,11 @@ def _sides(spot: Spot, state: State) -> tuple[SideResult, ...] | msgspec.UnsetTy
 
 
 def _bettors(result: SpotResult, spot: Spot, rules: HouseRules) -> tuple[BettorResult, ...]:
-    own = []
-    for hand in spot.hands:
-        if hand.stake:
-            own.append(
-                WagerResult(hand=hand.number, kind="main", stake=staked(hand, rules), net=hand.net)
-            )
+    own = [
+        WagerResult(hand=hand.number, kind="main", stake=staked(hand, rules), net=hand.net)
+        for hand in spot.hands
+        if hand.stake
+    ]
     if spot.insurance:
         stake = result.insurance.stake if result.insurance is not None else 0
         own.append(WagerResult(hand=0, kind="insurance", stake=stake, net=spot.insurance_net))

@@ -22,7 +22,7 @@ _PLACE: Final = re.compile(r"(\{amount\}|\{number\}|\{wager\}|\{who\})")
 _READ: Final = {
     _AMOUNT: f"({AMOUNT.pattern})",
     _NUMBER: r"(\d+)",
-    _WAGER: r"((?:.+ of )?spot \d+(?:, hand \d+)?)",
+    _WAGER: r"((?:the [a-z ]+ of )?spot \d+(?:, hand \d+)?)",
     _WHO: "(.+)",
 }
 

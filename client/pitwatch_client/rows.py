@@ -116,13 +116,71 @@ class InsuranceResult(msgspec.Struct, frozen=True):
     """Present where its winnings were rounded."""
 
 
+class WagerResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The settlement of one bettor's wager on a hand, his insurance or his coupon."""
+
+    hand: int
+    kind: Literal["main", "insurance", "coupon"]
+    stake: int
+    net: int | None
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+
+
+class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one of several bettors on a spot gains, of which the spot's results are the sum."""
+
+    bettor: str | None
+    """``None`` for the spot's own player."""
+    net: int | None
+    wagers: tuple[WagerResult, ...]
+
+
+class SideResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A side bet."""
+
+    bet: str | None
+    stake: int
+    outcome: str
+    """``unjudged``: the rulebook does not declare the bet."""
+    net: int | None
+    paid: int | None = None
+    """What changed hands for it; ``None`` where no payment of it was observed."""
+    bettor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TokeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The dealers' bets of a spot. No total of the player or the house contains them."""
+
+    stake: int
+    net: int | None
+
+
+class CouponResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A coupon: on a loss it is taken, which costs its player nothing."""
+
+    stake: int
+    outcome: HandOutcome
+    net: int | None
+    taken: bool
+    """Whether the house keeps it."""
+    bettor: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one spot. ``net`` is ``None`` while any hand's is."""
+    """The settlement of one spot, of all its bettors. ``net`` is ``None`` while any hand's is.
+
+    No net contains a side bet that is not judged.
+    """
 
     spot: int
     net: int | None
     hands: tuple[HandResult, ...]
     insurance: InsuranceResult | None
+    side: tuple[SideResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    bettors: tuple[BettorResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Present where others than its player wagered on it; he comes first."""
+    toke: TokeResult | msgspec.UnsetType = msgspec.UNSET
+    coupons: tuple[CouponResult, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +201,17 @@ class Review(msgspec.Struct, frozen=True):
     evidence: tuple[int, ...]
 
 
+class TrayChange(msgspec.Struct, frozen=True):
+    """Chips that entered or left the tray other than by wagers; positive into the tray."""
+
+    seq: int
+    amount: int
+    reason: str
+    spot: int | None = None
+    player: str | None = None
+    slip: str | None = None
+
+
 class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     """One round as ``pitwatch replay`` prints it. ``net`` is the house's gain."""
 
@@ -158,6 +227,8 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     violations: tuple[Violation, ...]
     net: int | None
     reviews: tuple[Review, ...] | msgspec.UnsetType = msgspec.UNSET
+    tray_changes: tuple[TrayChange, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Since the result before it; present where there are any."""
 
 
 # --- lists --------------------------------------------------------------------------------
@@ -169,7 +240,7 @@ class BalanceLine(msgspec.Struct, frozen=True, kw_only=True):
     spot: int
     hand: int
     kind: str
-    """``main`` or ``insurance``."""
+    """``main``, ``insurance``, ``coupon``, ``toke`` or ``side``."""
     stake: int
     due: int | None
     """``None`` while it is not settled."""

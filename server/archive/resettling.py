@@ -14,7 +14,7 @@ from models.rulebook import Rulebook
 from server.archive.open_items import OpenItems
 from server.archive.settling import FACTS, Checked, Settled, TableEngine
 from server.house.rules_in_force import RulesName, name_in
-from settlement.balance import Account
+from settlement.balance import Account, beside
 from settlement.facts import ReadFact
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ def fates(result: RoundResult | None) -> dict[Account, Fate]:
             found[spot.spot, hand.hand, "main"] = (hand.outcome, hand.net)
         if spot.insurance is not None:
             found[spot.spot, 0, "insurance"] = ("insurance", spot.insurance.net)
+        for kind, _, net in beside(spot):
+            if kind == "coupon":
+                found[spot.spot, 0, kind] = (kind, net)
     return found
 
 
@@ -133,6 +136,8 @@ def _deciding(result: RoundResult | None) -> dict[Account, tuple[str, ...]]:
             found[spot.spot, hand.hand, "main"] = hand.clauses
         if spot.insurance is not None:
             found[spot.spot, 0, "insurance"] = ("insurance.pays",)
+        if spot.coupons:
+            found[spot.spot, 0, "coupon"] = ("table.side_wagers",)
     return found
 
 

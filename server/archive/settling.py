@@ -14,7 +14,7 @@ from models.money import Cents
 from models.rulebook import Rulebook
 from server.archive.archives import Feed
 from server.archive.open_items import OpenItems
-from settlement.balance import Account, Balance, balance, payments_in
+from settlement.balance import Account, Balance, balance, beside, payments_in
 from settlement.engine import Engine
 from settlement.facts import ROUND_CLOSED, ROUND_OPENED, ReadFact
 
@@ -41,7 +41,8 @@ class Settled:
         sums: dict[Account, Cents] = {}
         for _, payment in self.facts:
             if type(payment) is PaymentMade:
-                account = (payment.spot, payment.hand, payment.kind)
+                hand = payment.hand if payment.kind in ("main", "insurance") else 0
+                account = (payment.spot, hand, payment.kind)
                 sums[account] = sums.get(account, 0) + payment.amount
         return sums
 
@@ -68,13 +69,15 @@ class Settled:
         return next((fact.at for line, fact in self.facts if (fact.seq or line) == seq), None)
 
     def due(self) -> dict[Account, Cents | None]:
-        """Return the amount due to each account; ``None`` where it is not settled."""
+        """Return the amount due to each account; ``None`` where it is not settled, and of tokes."""
         dues: dict[Account, Cents | None] = {}
         for spot in self.result.spots:
             for hand in spot.hands:
                 dues[spot.spot, hand.hand, "main"] = hand.net
             if spot.insurance is not None:
                 dues[spot.spot, 0, "insurance"] = spot.insurance.net
+            for kind, _, due in beside(spot):
+                dues[spot.spot, 0, kind] = None if kind == "toke" else due
         return dues
 
 

@@ -107,7 +107,12 @@ class Tally:
             self.hands += len(spot.hands)
             return
         for hand in spot.hands:
-            self._add_hand(hand, in_review=in_review)
+            if hand.outcome == "void":
+                self.hands += 1
+            else:
+                self._add_hand(hand, in_review=in_review)
+        for coupon in spot.coupons or ():
+            self._add_money(0, None if in_review else coupon.net)
         if spot.insurance is not None:
             self._add_money(spot.insurance.stake, None if in_review else spot.insurance.net)
             if not in_review:

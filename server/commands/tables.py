@@ -273,6 +273,23 @@ def _add_spot(table: Table, spot: SpotResult, formats: Formats) -> None:
         stake = formats.amount(spot.insurance.stake)
         net = formats.signed(spot.insurance.net)
         table.add_row(str(spot.spot), "", Text("insurance", style="dim"), stake, "", net, "")
+    for what, chips, gain, note in _beside(spot, formats):
+        cells = formats.amount(chips), "", formats.signed(gain), note
+        table.add_row(str(spot.spot), "", Text(what, style="dim"), *cells)
+
+
+def _beside(spot: SpotResult, formats: Formats) -> Iterator[tuple[str, int, int | None, str]]:
+    """Yield what lies beside a spot's hands, or is a part of their sums: stake, gain, a note."""
+    for one in spot.bettors or ():
+        stake = sum(wager.stake for wager in one.wagers if wager.kind != "coupon")
+        yield f"of it {one.bettor or 'the player'}", stake, one.net, ""
+    for coupon in spot.coupons or ():
+        yield "coupon", coupon.stake, coupon.net, "taken" if coupon.taken else "stays"
+    for side in spot.side or ():
+        paid = "" if side.paid is None else f", paid {formats.signed(side.paid)}"
+        yield f"side bet {side.bet or ''}".strip(), side.stake, side.net, f"{side.outcome}{paid}"
+    if spot.toke:
+        yield "toke", spot.toke.stake, spot.toke.net, "in no total"
 
 
 def _hand_cells(hand: HandResult, formats: Formats) -> tuple[RenderableType, ...]:

@@ -75,8 +75,8 @@ def _suspected(results: Sequence[RoundResult]) -> int:
 
 def _figures(story: SessionStory) -> str:
     results = [one.result for one in story.rounds]
-    spots = (spot for r in results for spot in r.spots if not spot.is_void)
-    staked = sum(hand.stake for spot in spots for hand in spot.hands)
+    hands = (hand for r in results for spot in r.spots for hand in spot.hands)
+    staked = sum(hand.stake for hand in hands if hand.outcome != "void")
     figures = [
         (
             story.formats.signed(settled_net(results)),

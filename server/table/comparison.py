@@ -105,7 +105,12 @@ def _spots(
             continue
         yield from _hands(name, real[number].hands, settled[number].hands, held=held)
         yield from _changed(f"{name} insurance", real[number].insurance, settled[number].insurance)
+        yield from _changed(f"{name} beside", _beside(real[number]), _beside(settled[number]))
         yield from _changed(f"{name} net", real[number].net, settled[number].net)
+
+
+def _beside(spot: SpotResult) -> tuple[object, ...]:
+    return spot.side, spot.bettors, spot.toke, spot.coupons
 
 
 def _hands(

@@ -144,9 +144,7 @@ async def hold(request: Request, span: Asked) -> Response:
 
 
 def _staked(result: RoundResult) -> int:
-    spots = [spot for spot in result.spots if not spot.is_void]
-    hands = sum(hand.stake for spot in spots for hand in spot.hands)
-    return hands + sum(spot.insurance.stake for spot in spots if spot.insurance)
+    return sum(spot.staked for spot in result.spots)
 
 
 @router.get("/api/balances", **guarded(Right.SEE_MONEY, DayBalances))
