@@ -52,6 +52,7 @@ def _bettor(state: State, noted: Noted) -> str | None:
 
 def made(state: State, noted: Noted) -> Beside:
     """Return the chips that a wager adds to, first made with it."""
+    state.round.beside = True
     one = found(state, noted)
     if one is None:
         kind = "main" if noted.what in ON_HANDS else noted.what
@@ -374,6 +375,8 @@ def _staked(one: Beside, hand: Hand, rules: HouseRules) -> Cents:
 
 def side_unseen(state: State) -> bool:
     """Return whether a side bet may have moved chips that nobody saw."""
+    if not state.round.beside:
+        return False
     payments = [paid for paid in state.round.payments if paid.what == "side"]
     for spot in state.round.spots:
         for one in spot.beside:

@@ -112,7 +112,7 @@ def call_off_late(state: State, last: Closed, noted: Noted) -> None:
 def _owe_nothing(round_: Round) -> None:
     for spot in round_.spots:
         for hand in spot.hands:
-            hand.called_off = True
+            hand.ruled = hand.called_off = True
         _owe_dead_nothing(spot)
         beside.owe_nothing(spot)
 
@@ -192,7 +192,8 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
         hand.net = settled.net
         if spot.beside:
             settled = beside.settled(settled, spot, hand, played, rules, done=done)
-        if not _at_odds(lying.state, hand):
+        disputed = hand.disputed or lying.state.round.dealer_disputed
+        if not (disputed and _at_odds(lying.state, hand)):
             return _hand_result(spot, hand, settled, rules)
         return _left_open(spot, hand, _disputed(settled), rules)
     gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
@@ -270,10 +271,12 @@ def _judge_the_end(state: State, played: Played) -> None:
     if over:
         stood_short(state, played, _first_settling(round_))
     for spot in round_.spots:
-        insurance_faults(state, spot, only_over=_is_off(state, spot))
+        if spot.insurance:
+            insurance_faults(state, spot, only_over=_is_off(state, spot))
         for hand in spot.hands:
-            off = round_.called_off or hand.called_off
-            amount_faults(state, spot, hand, only_over=off)
+            if hand.owed_stake or hand.doubled_seq:
+                off = round_.called_off or hand.called_off
+                amount_faults(state, spot, hand, only_over=off)
         if spot.beside:
             beside.amount_faults(state, spot)
         if played.blackjack():

@@ -11,7 +11,7 @@ from models.cards import Card
 from models.judgements import Possible
 from settlement.dealer import Alive, Played, play
 from settlement.hands import FACES, UNKNOWN, Counted, face_of, points_of
-from settlement.judge import judge
+from settlement.judge import judge_record
 from settlement.reading import read_through, take
 from settlement.settling import Due
 from settlement.state import Hand, Noted, Round, Spot, State
@@ -161,8 +161,7 @@ class Doubts:
         read_through(again.round)
         for place, value in zip(places, values, strict=False):
             again.round.record[place].card = value
-        for noted in again.round.record:
-            judge(again, noted)
+        judge_record(again)
         hands = again.round.spot(spot.number).hands
         if hand.number >= len(hands):
             return Filled(hand, values, comes_about=False)

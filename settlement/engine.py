@@ -22,7 +22,7 @@ from settlement.facts import (
     ReadFact,
 )
 from settlement.houserules import HouseRules
-from settlement.judge import judge
+from settlement.judge import judge, judge_record
 from settlement.phases import RoundPhases
 from settlement.reading import read_through, take
 from settlement.state import Noted, Round, State
@@ -172,8 +172,7 @@ class Engine:
     def _close(self) -> tuple[RoundResult, ...]:
         state = self._state
         read_through(state.round)
-        for noted in state.round.record:
-            judge(state, noted)
+        judge_record(state)
         last = self._last = close(state)
         state.round, self._other = self._other, state.round
         state.round.begin(last.result.round + 1)

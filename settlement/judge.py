@@ -39,9 +39,7 @@ def judge(state: State, noted: Noted) -> None:
     round_ = state.round
     if not round_.phases.closed:
         round_.last_seq = noted.seq
-    if round_.called_off:
-        _judge_called_off(state, noted)
-    elif noted.kind == CARD_DEALT:
+    if noted.kind == CARD_DEALT:
         _dealt(state, noted)
     elif noted.kind == PLAYER_ACTED:
         acting.acted(state, noted)
@@ -57,14 +55,28 @@ def judge(state: State, noted: Noted) -> None:
     round_.phases.follow(noted.kind, noted.spot)
 
 
+def judge_record(state: State) -> None:
+    """Apply the facts of the round in play. Once it is called off, nothing is played any more."""
+    round_ = state.round
+    for noted in round_.record[: round_.off_at]:
+        judge(state, noted)
+    for noted in round_.record[round_.off_at :]:
+        _judge_called_off(state, noted)
+
+
 def _judge_called_off(state: State, noted: Noted) -> None:
-    """Apply a fact of a round that the floor has called off: nothing in it is played any more."""
+    if not state.round.phases.closed:
+        state.round.last_seq = noted.seq
     if noted.kind == CARD_DEALT:
         shoe.card_out(state, noted)
     elif noted.kind == PAYMENT_MADE:
         payments.paid(state, noted)
+    elif noted.kind == ROUND_CALLED_OFF:
+        rulings.round_called_off(state)
     else:
         _judge_table(state, noted)
+    state.round.in_sweep = state.round.in_sweep and _in_sweep(noted)
+    state.round.phases.follow(noted.kind, noted.spot)
 
 
 def _judge_rare(state: State, noted: Noted) -> None:
@@ -81,8 +93,6 @@ def _judge_rare(state: State, noted: Noted) -> None:
         acting.touched(state, noted)
     elif kind == HAND_CALLED_OFF:
         rulings.hand_called_off(state, noted)
-    elif kind == ROUND_CALLED_OFF:
-        rulings.round_called_off(state)
     elif kind == CARD_MOVED:
         rulings.card_moved(state, noted)
     else:

@@ -15,6 +15,8 @@ OF_HANDS: Final = ("main", "insurance")
 def paid(state: State, noted: Noted) -> None:
     """Apply a payment; payments without a pause form one settling pass."""
     round_ = state.round
+    if noted.what not in OF_HANDS or noted.fact.bettor is not None:
+        round_.beside = True
     if _settled_in_turn(round_, noted):
         noted.sweep = 0
     else:
@@ -34,6 +36,8 @@ def paid_late(state: State, noted: Noted) -> None:
     The round's payments must then be compared again with what was due.
     """
     round_, table = state.round, state.table
+    if noted.what not in OF_HANDS or noted.fact.bettor is not None:
+        round_.beside = True
     if noted.what in OF_HANDS and not (round_.settling_seen() or side_unseen(state)):
         table.tray_sure = table.tray_sure or round_.tray_was_sure
     forget_payments(state)
@@ -49,7 +53,7 @@ def paid_late(state: State, noted: Noted) -> None:
 
 def account_of(state: State, payment: Noted) -> Account:
     """Return the account that a payment is for."""
-    if not is_beside(state, payment):
+    if not (state.round.beside and is_beside(state, payment)):
         return payment.at.account(payment.hand, payment.what)
     one = found(state, payment)
     hand = payment.hand if payment.what in OF_HANDS else 0
@@ -71,7 +75,7 @@ def _settled_in_turn(round_: Round, noted: Noted) -> bool:
 
     A hand left until after the dealer's play has its place among the others.
     """
-    if noted.what not in OF_HANDS:
+    if round_.beside and noted.what not in OF_HANDS:
         return True
     hand = hand_of(noted.at, noted.hand)
     if hand is not None and (hand.called_off or round_.called_off):
@@ -149,7 +153,8 @@ def compare(state: State, *, over: bool) -> None:
 
 
 def _book(state: State, payment: Noted) -> None:
-    account = account_of(state, payment)
+    at, beside = payment.at, state.round.beside
+    account = account_of(state, payment) if beside else at.account(payment.hand, payment.what)
     account.booked = True
     account.paid += payment.amount
     account.seq = payment.seq
@@ -157,11 +162,12 @@ def _book(state: State, payment: Noted) -> None:
 
 def _compare(state: State, payment: Noted) -> None:
     """Compare all payments of an account with what it is due, once."""
-    account = account_of(state, payment)
+    at, beside = payment.at, state.round.beside
+    account = account_of(state, payment) if beside else at.account(payment.hand, payment.what)
     if account.compared:
         return
     account.compared = True
-    due = _due_of(state, payment)
+    due = _due_of(state, payment) if beside else _due(at, payment.hand, payment.what)
     if due is not None and due != account.paid:
         _wrong(state, payment, account, due)
 
@@ -233,8 +239,9 @@ def _unpaid(state: State, spot: Spot) -> None:
             won = hand.net > 0
             sentence = Sentence.HAND_NOT_PAID if won else Sentence.HAND_NOT_TAKEN
             _missing(state, spot.number, hand.number, sentence.write(abs(hand.net)))
-    for one in spot.beside:
-        _unpaid_beside(state, spot, one)
+    if spot.beside:
+        for one in spot.beside:
+            _unpaid_beside(state, spot, one)
     if spot.insurance and spot.insurance_net and not spot.insured.booked:
         won = spot.insurance_net > 0
         sentence = Sentence.INSURANCE_NOT_PAID if won else Sentence.INSURANCE_NOT_TAKEN

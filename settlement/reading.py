@@ -10,11 +10,12 @@ from settlement.facts import (
     FOREIGN,
     PLAYER_ACTED,
     RACK,
+    ROUND_CALLED_OFF,
     WAGER_PLACED,
     place_of,
 )
 from settlement.script import Dispute, dispute
-from settlement.state import MOST_HANDS, Noted, Round, Spot
+from settlement.state import MOST_HANDS, NEVER, Noted, Round, Spot
 
 _DEALT_IN: Final = 2
 """The dealer's card count up to which a spot counts as dealt in: the second comes after every
@@ -36,6 +37,8 @@ def take(round_: Round, noted: Noted) -> None:
         _turned_up(round_, noted)
     elif noted.kind == CARD_MOVED:
         _moved(round_, noted)
+    elif noted.kind == ROUND_CALLED_OFF and round_.off_at == NEVER:
+        round_.off_at = noted.index
 
 
 def _moved(round_: Round, noted: Noted) -> None:

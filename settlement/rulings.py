@@ -16,7 +16,7 @@ from settlement.state import Hand, Noted, Round, Spot, State
 def round_called_off(state: State) -> None:
     """Call the round off: nothing in it is played any more."""
     round_ = state.round
-    if round_.record:
+    if not round_.called_off:
         round_.called_off = True
         round_.off_in_settling = round_.phases.settling
 
@@ -39,7 +39,7 @@ def call_off(round_: Round, spot: Spot, number: int) -> None:
 
 def _rule_dead(round_: Round, hand: Hand) -> None:
     if not hand.called_off:
-        hand.called_off = True
+        hand.ruled = hand.called_off = True
         hand.off_after_draw = len(round_.dealer) > round_.dealer_dealt
         hand.due_seq = 0
 
@@ -72,7 +72,7 @@ def _lay_anew(state: State, noted: Noted, spot: int, number: int) -> None:
     seen_out(state.table.shoe, noted.read, from_rack=spot == RACK)
     hand = hand_of(state.round.spot(spot), number) if spot > 0 else None
     if hand is not None:
-        hand.disputed = True
+        hand.ruled = hand.disputed = True
     elif spot == DEALER:
         state.round.dealer_disputed = True
 

@@ -111,6 +111,13 @@ def _all_out(shoe: Shoe, face: int) -> bool:
     return _suited(face) and shoe.out_faces[face] >= shoe.decks
 
 
+def _count(shoe: Shoe, face: int) -> None:
+    shoe.out += 1
+    if face != UNKNOWN:
+        shoe.out_ranks[face // 5] += 1
+        shoe.out_faces[face] += 1
+
+
 def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
     """Count a card that left the shoe; report, without counting, one that cannot be in it."""
     shoe = state.table.shoe
@@ -118,10 +125,6 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
         detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"
         state.find("impossible_card", seq, detail, spot)
         return
-    _count(shoe, face)
-
-
-def _count(shoe: Shoe, face: int) -> None:
     shoe.out += 1
     if face != UNKNOWN:
         shoe.out_ranks[face // 5] = shoe.out_ranks[face // 5] + 1

@@ -20,6 +20,9 @@ MOST_HANDS: Final = 16
 
 NOT_BOXED: Final = -1
 
+NEVER: Final = 1 << 60
+"""In place of the index of a fact that the record does not have."""
+
 _MOST_SPARED: Final = 256
 """Notes kept for reuse in the next round; few rounds have as many facts."""
 
@@ -62,6 +65,7 @@ class Hand(Counted):
         self.unread: list[int] = []
         """Positions in the record of its unread cards."""
         self.account = Account()
+        self._rule_nothing()
         self.begin()
 
     def begin(self) -> None:
@@ -69,6 +73,8 @@ class Hand(Counted):
         self.take_up()
         self.burned.clear()
         self.unread.clear()
+        if self.ruled:
+            self._rule_nothing()
         self.account.begin()
         self.net: Cents | None = None
         """Its net result, once it is settled."""
@@ -125,6 +131,10 @@ class Hand(Counted):
         """Whether play on it out of turn was reported."""
         self.paid_early = False
         """Whether early payment of its blackjack was reported."""
+
+    def _rule_nothing(self) -> None:
+        self.ruled = False
+        """Whether any of these differs."""
         self.called_off = False
         """Whether the floor ruled it dead: its wagers go back."""
         self.off_after_draw = False
@@ -228,7 +238,8 @@ class Spot:
         self._more.clear()
         self.insured.begin()
         self._other.clear()
-        self.beside.clear()
+        if self.beside:
+            self.beside.clear()
         self.clear()
 
     def clear(self) -> None:
@@ -321,7 +332,10 @@ class Round:
         self.phases.begin()
         self.order.clear()
         self.disputes.clear()
-        self.moves.clear()
+        if self.moves:
+            self.moves.clear()
+        self.off_at = NEVER
+        """Index of the fact that calls it off."""
         self.to_dealer = 0
         """The dealer's cards in the whole record."""
         self.first_draw = 0
@@ -344,6 +358,8 @@ class Round:
         """Whether the floor called it off: every wager goes back."""
         self.off_in_settling = False
         """Whether that was after the dealer had played and paid."""
+        self.beside = False
+        """Whether any chips lie or were paid beside the own players' wagers."""
         self.dealer_disputed = False
         """Whether a card was moved from the dealer that the record does not show there."""
         self.acted = False
@@ -374,6 +390,8 @@ class Round:
 
     def settling_seen(self) -> bool:
         """Whether a payment for a hand or an insurance was observed."""
+        if not self.beside:
+            return len(self.payments) > 0
         return any(paid.what in ("main", "insurance") for paid in self.payments)
 
     def players_done(self) -> bool:

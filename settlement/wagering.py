@@ -76,6 +76,7 @@ def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
 
 
 def _increased(state: State, noted: Noted, hand: Hand) -> None:
+    hand.ruled = True
     hand.uncounted += noted.amount
     detail = Sentence.ADDED_AFTER_DEAL.write(noted.amount)
     state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
@@ -174,7 +175,7 @@ def _taken_off(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
 
 def _less_by_ruling(state: State, spot: Spot, hand: Hand, noted: Noted, amount: int) -> None:
     amount_faults(state, spot, hand, only_over=True)
-    hand.chips_ruled = True
+    hand.ruled = hand.chips_ruled = True
     if noted.what == "double":
         hand.added = max(0, hand.added - amount)
         if not (hand.added or hand.double_card):
