@@ -70,7 +70,7 @@ def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
         code, should = fault
         detail = f"{named(hand.cards)} surrendered; {should}"
         state.find(code, seq, detail, spot.number, hand.number)
-        hand.surrender_faulted = True
+        hand.rarely().surrender_faulted = True
         if state.rules.voids_illegal_option:
             hand.surrendered_seq = 0
 

@@ -39,6 +39,7 @@ class _Table:
         self.state = state
         self.ways = ways
         self.doubts = doubts
+        self.disputed = state.round.disputed
 
 
 class Closed:
@@ -112,7 +113,7 @@ def call_off_late(state: State, last: Closed, noted: Noted) -> None:
 def _owe_nothing(round_: Round) -> None:
     for spot in round_.spots:
         for hand in spot.hands:
-            hand.ruled = hand.called_off = True
+            hand.called_off = True
         _owe_dead_nothing(spot)
         beside.owe_nothing(spot)
 
@@ -192,8 +193,7 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
         hand.net = settled.net
         if spot.beside:
             settled = beside.settled(settled, spot, hand, played, rules, done=done)
-        disputed = hand.disputed or lying.state.round.dealer_disputed
-        if not (disputed and _at_odds(lying.state, hand)):
+        if not (lying.disputed and _at_odds(lying.state, hand)):
             return _hand_result(spot, hand, settled, rules)
         return _left_open(spot, hand, _disputed(settled), rules)
     gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
@@ -213,7 +213,7 @@ def _left_open(
 
 def _at_odds(state: State, hand: Hand) -> bool:
     """Return whether a card moved from its cards, or the dealer's, is none that lay there."""
-    return hand.disputed or (
+    return hand.rarely().disputed or (
         state.round.dealer_disputed and live(hand, state.rules) != DEAD and not hand.busted()
     )
 
@@ -313,7 +313,7 @@ def _late_surrender(state: State, spot: Spot) -> None:
         cleared = round_.looks_differ or (
             round_.looked and not round_.saw_blackjack and round_.look_seq < seq
         )
-        if seq and not hand.surrender_faulted and not cleared and not hand.called_off:
+        if seq and not hand.rarely().surrender_faulted and not cleared and not hand.called_off:
             detail = "surrender accepted though the dealer had blackjack; it does not stand "
             detail += "and the whole wager is lost"
             state.find("surrender_vs_dealer_blackjack", seq, detail, spot.number, hand.number)
@@ -407,8 +407,10 @@ def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
         table.shoe.forget()
     if table.cut_now:
         table.shoe.cut = True
-    unseen = _money_moved(spots) and not round_.settling_seen()
-    if not round_.counted and not round_.called_off and (unseen or side_unseen(state)):
+    if round_.counted or round_.called_off:
+        return
+    unseen = not round_.payments or not round_.settling_seen()
+    if (unseen and _money_moved(spots)) or (round_.beside and side_unseen(state)):
         table.tray_sure = False
 
 

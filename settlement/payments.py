@@ -92,8 +92,8 @@ def _early(state: State, noted: Noted) -> None:
     hand = hand_of(noted.at, noted.hand)
     if hand is None or hand.even_money or not blackjack(hand, state.rules):
         return
-    if up_points(round_) in (1, 10) and not hand.paid_early:
-        hand.paid_early = True
+    if up_points(round_) in (1, 10) and not hand.rarely().paid_early:
+        hand.rarely().paid_early = True
         detail = "blackjack paid against an ace or ten before the hole card was known"
         state.find("blackjack_paid_early", noted.seq, detail, noted.spot, noted.hand)
 

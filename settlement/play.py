@@ -120,7 +120,7 @@ def live(hand: Hand, rules: HouseRules) -> int:
     A hand called off after the dealer drew may have been live at that draw.
     """
     if hand.called_off:
-        return UNSURE if hand.off_after_draw else DEAD
+        return UNSURE if hand.rarely().off_after_draw else DEAD
     if hand.surrendered_seq or hand.even_money or hand.busted():
         return DEAD
     if len(hand.cards) < 2 and not hand.split:

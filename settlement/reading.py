@@ -8,6 +8,7 @@ from settlement.facts import (
     CARD_MOVED,
     DEALER,
     FOREIGN,
+    HAND_CALLED_OFF,
     PLAYER_ACTED,
     RACK,
     ROUND_CALLED_OFF,
@@ -35,7 +36,12 @@ def take(round_: Round, noted: Noted) -> None:
         _turn(noted.at, noted)
     elif noted.kind == CARD_EXPOSED:
         _turned_up(round_, noted)
-    elif noted.kind == CARD_MOVED:
+    elif noted.kind >= HAND_CALLED_OFF:
+        _ruled(round_, noted)
+
+
+def _ruled(round_: Round, noted: Noted) -> None:
+    if noted.kind == CARD_MOVED:
         _moved(round_, noted)
     elif noted.kind == ROUND_CALLED_OFF and round_.off_at == NEVER:
         round_.off_at = noted.index

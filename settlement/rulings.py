@@ -39,8 +39,8 @@ def call_off(round_: Round, spot: Spot, number: int) -> None:
 
 def _rule_dead(round_: Round, hand: Hand) -> None:
     if not hand.called_off:
-        hand.ruled = hand.called_off = True
-        hand.off_after_draw = len(round_.dealer) > round_.dealer_dealt
+        hand.called_off = True
+        hand.rarely().off_after_draw = len(round_.dealer) > round_.dealer_dealt
         hand.due_seq = 0
 
 
@@ -72,9 +72,9 @@ def _lay_anew(state: State, noted: Noted, spot: int, number: int) -> None:
     seen_out(state.table.shoe, noted.read, from_rack=spot == RACK)
     hand = hand_of(state.round.spot(spot), number) if spot > 0 else None
     if hand is not None:
-        hand.ruled = hand.disputed = True
+        state.round.disputed = hand.rarely().disputed = True
     elif spot == DEALER:
-        state.round.dealer_disputed = True
+        state.round.disputed = state.round.dealer_disputed = True
 
 
 def _from_dealer(state: State, card: Noted) -> None:

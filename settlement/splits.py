@@ -152,7 +152,7 @@ def amount_faults(state: State, spot: Spot, hand: Hand, *, only_over: bool) -> N
         hand: whose chips are judged, unless the floor took some off.
         only_over: whether chips may be missing because the hand was called off before.
     """
-    if hand.chips_ruled or (only_over and not _lies_over(hand)):
+    if (hand.rare is not None and hand.rare.chips) or (only_over and not _lies_over(hand)):
         return
     if hand.owed_stake and hand.stake != hand.owed_stake:
         detail = Sentence.SPLIT_UNEQUAL.write(hand.stake, hand.owed_stake)

@@ -65,7 +65,6 @@ class Hand(Counted):
         self.unread: list[int] = []
         """Positions in the record of its unread cards."""
         self.account = Account()
-        self._rule_nothing()
         self.begin()
 
     def begin(self) -> None:
@@ -73,8 +72,6 @@ class Hand(Counted):
         self.take_up()
         self.burned.clear()
         self.unread.clear()
-        if self.ruled:
-            self._rule_nothing()
         self.account.begin()
         self.net: Cents | None = None
         """Its net result, once it is settled."""
@@ -123,24 +120,36 @@ class Hand(Counted):
         self.void_double = False
         self.stood = False
         self.surrendered_seq = 0
-        self.surrender_faulted = False
         self.even_money = False
         self.due_seq = 0
         """The fact since which a card is due to it; 0 for none."""
         self.out_of_turn = False
         """Whether play on it out of turn was reported."""
-        self.paid_early = False
-        """Whether early payment of its blackjack was reported."""
-
-    def _rule_nothing(self) -> None:
-        self.ruled = False
-        """Whether any of these differs."""
         self.called_off = False
         """Whether the floor ruled it dead: its wagers go back."""
+        self.rare: Rare | None = None
+
+    def rarely(self) -> "Rare":
+        """Return what is true of few hands, to be changed."""
+        if self.rare is None:
+            self.rare = Rare()
+        return self.rare
+
+
+class Rare:
+    """What is true of few hands.
+
+    Apart from the hand: Python finds the attributes of an object slower where it has 30 or more.
+    """
+
+    def __init__(self) -> None:
+        self.surrender_faulted = False
+        self.paid_early = False
+        """Whether early payment of its blackjack was reported."""
         self.off_after_draw = False
-        """Whether that was after the dealer had drawn."""
-        self.chips_ruled = False
-        """Whether the floor took chips off it: what is left lies by its ruling."""
+        """Whether it was called off after the dealer had drawn."""
+        self.chips = False
+        """Whether the floor took chips off it: what is left lies by the ruling."""
         self.uncounted = 0
         """Chips that lie beside its wagers and do not count."""
         self.disputed = False
@@ -360,6 +369,8 @@ class Round:
         """Whether that was after the dealer had played and paid."""
         self.beside = False
         """Whether any chips lie or were paid beside the own players' wagers."""
+        self.disputed = False
+        """Whether a card was moved that the record does not show where it came from."""
         self.dealer_disputed = False
         """Whether a card was moved from the dealer that the record does not show there."""
         self.acted = False

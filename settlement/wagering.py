@@ -76,8 +76,7 @@ def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
 
 
 def _increased(state: State, noted: Noted, hand: Hand) -> None:
-    hand.ruled = True
-    hand.uncounted += noted.amount
+    hand.rarely().uncounted += noted.amount
     detail = Sentence.ADDED_AFTER_DEAL.write(noted.amount)
     state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
 
@@ -164,8 +163,8 @@ def _taken_off(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
         spot.insurance_faulted = True
         spot.insurance = max(0, spot.insurance - noted.amount)
         return
-    beside = min(hand.uncounted, noted.amount)
-    hand.uncounted -= beside
+    beside = min(hand.rarely().uncounted, noted.amount)
+    hand.rarely().uncounted -= beside
     left = noted.amount - beside
     if noted.what == "main" and not state.round.phases.dealt:
         _less_wagered(state, spot, left)
@@ -175,7 +174,7 @@ def _taken_off(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
 
 def _less_by_ruling(state: State, spot: Spot, hand: Hand, noted: Noted, amount: int) -> None:
     amount_faults(state, spot, hand, only_over=True)
-    hand.ruled = hand.chips_ruled = True
+    hand.rarely().chips = True
     if noted.what == "double":
         hand.added = max(0, hand.added - amount)
         if not (hand.added or hand.double_card):
