@@ -16,8 +16,10 @@ from models.events import (
     AnyFact,
     AnyObservation,
     Event,
+    HandCalledOff,
     PaymentMade,
     ReviewResolved,
+    RoundCalledOff,
     RoundClosed,
     TrayCounted,
 )
@@ -183,22 +185,21 @@ class Pipeline:
         with self._stopwatch.stage("settling"):
             results = self._engine.feed(fact)
             self._book.processed(fact, self._engine)
-        if isinstance(fact, RoundClosed | TrayCounted | PaymentMade):
+        amends = isinstance(fact, PaymentMade | HandCalledOff | RoundCalledOff)
+        if amends or isinstance(fact, RoundClosed | TrayCounted):
             self._facts.append(fact)
-            self._judge(results, fact.at, paid_late=isinstance(fact, PaymentMade))
+            self._judge(results, fact.at, amends=amends)
         else:
             self._judge(results, fact.at)
             self._facts.append(fact)
 
     def _judge(
-        self, results: Sequence[RoundResult], at: int | None, *, paid_late: bool = False
+        self, results: Sequence[RoundResult], at: int | None, *, amends: bool = False
     ) -> None:
         for result in results:
             because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
             self._facts.clear()
-            self._engine = self._book.settled(
-                result, at, because, self._engine, paid_late=paid_late
-            )
+            self._engine = self._book.settled(result, at, because, self._engine, amends=amends)
 
     def _append(self, events: Sequence[E]) -> list[E]:
         if not events:

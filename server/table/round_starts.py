@@ -11,7 +11,7 @@ from typing import Final, Self
 import msgspec
 
 from models.events import AnyFact, RoundOpened, ShoeStarted
-from models.judgements import Violation
+from models.judgements import TrayChange, Violation
 from settlement.engine import Engine
 from settlement.engine_state import EngineState, ShoeThen
 
@@ -59,6 +59,8 @@ class _KeptState(msgspec.Struct, frozen=True, array_like=True):
     tray: int | None
     tray_change: int
     tray_sure: bool
+    tray_seq: int
+    tray_changes: tuple[TrayChange, ...]
 
 
 class KeptStart(msgspec.Struct, frozen=True, array_like=True):

@@ -85,7 +85,7 @@ class SettlementBook:
         because: tuple[int, ...],
         engine: Engine,
         *,
-        paid_late: bool = False,
+        amends: bool = False,
     ) -> Engine:
         """Process a round's settlement; return the engine to continue with.
 
@@ -94,11 +94,11 @@ class SettlementBook:
             at: the time of the settlement.
             because: the facts since the last settlement.
             engine: the one that settled it.
-            paid_late: whether the last of those facts is a payment for a round that may have
-                settled before; its settlement then rests on the facts of both.
+            amends: whether the last of those facts is a payment or ruling for a round that may
+                have settled before; its settlement then rests on the facts of both.
         """
         before, last = None, self._last
-        if paid_late and last is not None and last.result.round == result.round:
+        if amends and last is not None and last.result.round == result.round:
             before, because = last, (*last.because, *because)
             self._changed.add(result.round)
         self._settled[result.round] = result
