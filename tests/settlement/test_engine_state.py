@@ -12,10 +12,12 @@ from models.events import (
     CardBoxed,
     CardBurned,
     CutCardReached,
+    DiscardsReshuffled,
     PlayerLeft,
     PlayerSeated,
     RoundOpened,
     ShoeStarted,
+    TrayChanged,
     TrayCounted,
     WagerPlaced,
 )
@@ -40,6 +42,8 @@ between = st.sampled_from(
         PlayerSeated(player="ann", spots=(1, 2)),
         PlayerLeft(player="ann", spots=(1,)),
         TrayCounted(amount=100_000),
+        TrayChanged(amount=-5_000, reason="buy_in", spot=1),
+        DiscardsReshuffled(),
         WagerPlaced(spot=2, kind="main", amount=1000),
     )
 )

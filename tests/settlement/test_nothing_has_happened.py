@@ -12,15 +12,15 @@ from settlement.payments import _Pass
 from settlement.phases import RoundPhases
 from settlement.reading import take
 from settlement.script import Script
-from settlement.state import NOT_BOXED, Account, Hand, Noted, Round, Shoe, Spot, Table
+from settlement.state import NEVER, NOT_BOXED, Account, Hand, Noted, Round, Shoe, Spot, Table
 from tests.settlement.table import facts
 
 HAND: dict[str, Any] = {
     **dict.fromkeys(("low", "unknown", "stake", "stake_seq", "owed_stake", "added"), 0),
     **dict.fromkeys(("added_seq", "doubled_seq", "surrendered_seq", "due_seq"), 0),
     **dict.fromkeys(("ace", "split", "aces", "double_card", "void_split", "void_double"), False),
-    **dict.fromkeys(("stood", "surrender_faulted", "even_money"), False),
-    **dict.fromkeys(("out_of_turn", "paid_early"), False),
+    **dict.fromkeys(("stood", "even_money", "out_of_turn", "called_off"), False),
+    "rare": None,
     "number": 0,
     "net": None,
     "cards": [],
@@ -37,6 +37,7 @@ SPOT: dict[str, Any] = {
     **dict.fromkeys(("insurance_faulted", "face_faulted"), False),
     "places": [0],
     "split_chips": [],
+    "beside": [],
 }
 ROUND: dict[str, Any] = {
     **dict.fromkeys(("record", "order", "spots", "dealer", "payments", "passes", "owed")),
@@ -45,6 +46,10 @@ ROUND: dict[str, Any] = {
     **dict.fromkeys(("order_faulted", "last_play"), -1),
     **dict.fromkeys(("wagered", "acted", "looked"), False),
     **dict.fromkeys(("saw_blackjack", "in_sweep", "counted"), False),
+    **dict.fromkeys(("called_off", "off_in_settling", "beside"), False),
+    **dict.fromkeys(("disputed", "dealer_disputed"), False),
+    "off_at": NEVER,
+    "moves": {},
 }
 ROUND |= {name: [] for name, value in ROUND.items() if value is None}
 PHASES: dict[str, Any] = {
@@ -68,7 +73,7 @@ NOTE: dict[str, Any] = {
 }
 
 PLAYED = "1 8S; bet 1 1000; bet 2 500; D AH; 1 ??; D 9C down; ins 1 500; say-split 1; 1.1 2D; "
-PLAYED += "stand 1; show D 9C; double 1.1 1000; D 5H; D 4H; pay 1 1000; payins 1 -500"
+PLAYED += "stand 1; show D 9C; double 1.1 1000; D 5H; D 4H; move 4H D>1; pay 1 1000; off"
 
 
 def _is(thing: object, expected: dict[str, Any]) -> bool:

@@ -221,7 +221,7 @@ def paid_late(kept: int | None) -> list[AnyEvent]:
     payment = played.journal.append(PaymentMade(spot=1, amount=100))
     for result in played.engine.feed(payment):
         because = (payment.seq or 0,)
-        played.book.settled(result, None, because, played.engine, paid_late=True)
+        played.book.settled(result, None, because, played.engine, amends=True)
     return played.events()
 
 
