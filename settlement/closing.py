@@ -69,6 +69,8 @@ def close(state: State) -> Closed:
     found = state.found.copy()
     if round_.called_off:
         _owe_nothing(round_)
+        if played.outcome in ("short", "unknown"):
+            played.outcome = "no_draw"
     _judge_payments(state, over=round_.players_done())
     result = _result(state, played, spots)
     if round_.called_off:

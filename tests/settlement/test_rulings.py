@@ -20,6 +20,7 @@ def test_a_round_called_off_returns_every_wager() -> None:
     result = one_round(DEAL + "off; back 1 1000; back 2 2000; close")
     assert outcomes(result) == [("void", 0), ("void", 0)]
     assert (result.status, result.net, result.violations) == ("final", 0, ())
+    assert result.dealer.outcome == "no_draw"
 
 
 @pytest.mark.parametrize("chips", ["", "back 1 1000; ", "take-off 1 1000; ", "off; back 1 1000; "])
