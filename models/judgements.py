@@ -83,13 +83,15 @@ class InsuranceResult(msgspec.Struct, frozen=True):
 
 
 class WagerResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one bettor's wager on a hand, his insurance or his coupon."""
+    """The settlement of one bettor's wager on a hand, his insurance, coupon or side bet."""
 
     hand: HandNo
-    kind: Literal["main", "insurance", "coupon"]
+    kind: Literal["main", "insurance", "coupon", "side"]
     stake: Cents
     net: Cents | None
     odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    bet: str | msgspec.UnsetType | None = msgspec.UNSET
+    """The side bet's name."""
 
 
 class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,14 +103,32 @@ class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
     wagers: tuple[WagerResult, ...]
 
 
+SideOutcome: TypeAlias = Literal["win", "lose", "push", "void", "pending", "unknown", "unjudged"]
+"""``push``: the bet goes back. ``unjudged``: the rulebook does not declare the bet."""
+
+
+class PossibleSide(msgspec.Struct, frozen=True, rename={"condition": "if"}):
+    """One possible outcome of a side bet while a card is unknown."""
+
+    outcome: SideOutcome
+    net: Cents | None
+    condition: str
+
+
 class SideResult(msgspec.Struct, frozen=True, kw_only=True):
     """A side bet."""
 
     bet: str | None
     stake: Cents
-    outcome: Literal["unjudged", "void"]
-    """``unjudged``: the rulebook does not declare the bet."""
+    outcome: SideOutcome
     net: Cents | None
+    award: str | msgspec.UnsetType = msgspec.UNSET
+    """What it won, by the pay table; absent where it won nothing, or several alike."""
+    clauses: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The deciding clauses, where it is settled."""
+    possible: tuple[PossibleSide, ...] | msgspec.UnsetType = msgspec.UNSET
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where its winnings were rounded."""
     paid: Cents | None = None
     """What changed hands for it; ``None`` where no payment of it was observed."""
     bettor: str | msgspec.UnsetType = msgspec.UNSET
@@ -155,9 +175,11 @@ class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def staked(self) -> Cents:
-        """The chips of its hands and insurance that counted: none that went back."""
+        """The chips of its hands, insurance and declared side bets: none that went back."""
         insured = 0 if self.insurance is None or self.is_void else self.insurance.stake
-        return insured + sum(hand.stake for hand in self.hands if hand.outcome != "void")
+        sides = (one for one in self.side or () if one.outcome not in ("void", "unjudged"))
+        on_hands = sum(hand.stake for hand in self.hands if hand.outcome != "void")
+        return insured + on_hands + sum(one.stake for one in sides)
 
 
 class DealerResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -191,7 +191,12 @@ def balance(result: RoundResult, payments: Iterable[Payment]) -> Balance:
     """Put what was paid beside what was due."""
     made = tuple(payments)
     every = tuple(_lines(result, made))
-    lines = tuple(one for one in every if one.kind != "toke" and not _is_unjudged(one))
+    unjudged = _with_unjudged(result)
+    lines = tuple(
+        one
+        for one in every
+        if one.kind != "toke" and not (one.kind == "side" and one.spot in unjudged)
+    )
     due, paid = _sum(one.due for one in lines), _sum(one.paid for one in lines)
     differences = [one.difference or 0 for one in lines]
     return Balance(
@@ -273,8 +278,10 @@ def _names(detail: str, kind: str) -> bool:
     return kind in ("main", "insurance")
 
 
-def _is_unjudged(line: BalanceLine) -> bool:
-    return line.kind == "side" and line.due is None
+def _with_unjudged(result: RoundResult) -> frozenset[Spot]:
+    """Return the spots with a side bet that the rulebook does not declare."""
+    sides = ((spot.spot, side) for spot in result.spots for side in spot.side or ())
+    return frozenset(spot for spot, side in sides if side.outcome == "unjudged")
 
 
 def _is_of_chips(found: Mistake) -> bool:
@@ -340,8 +347,10 @@ def beside(spot: SpotResult) -> Iterator[tuple[str, Cents, Cents | None]]:
 
 def _place(account: Account, *, several: bool) -> str:
     spot, hand, kind = account
+    if kind == "side":
+        return f"side betting at spot {spot}"
     if kind != "main":
-        return f"the {'side bets' if kind == 'side' else kind} of spot {spot}"
+        return f"the {kind} of spot {spot}"
     return f"spot {spot}, {hand_name(hand)}" if several or hand else f"spot {spot}"
 
 

@@ -26,6 +26,7 @@ from settlement.houserules import HouseRules
 from settlement.play import hand_of
 from settlement.sentences import Sentence
 from settlement.settling import Due, due, insurance_net, insurance_stake, staked
+from settlement.side_wagers import bet_named, declared
 from settlement.state import Beside, Hand, Noted, Spot, State
 
 ON_HANDS: Final = ("main", "double", "split", "insurance")
@@ -42,7 +43,7 @@ def is_beside(state: State, noted: Noted) -> bool:
 def found(state: State, noted: Noted) -> Beside | None:
     """Return the chips that a wager or payment is about."""
     kind = "main" if noted.what in ON_HANDS else noted.what
-    return noted.at.lies_beside(kind, _bettor(state, noted), noted.fact.bet)
+    return noted.at.lies_beside(kind, _bettor(state, noted), bet_named(state.rules, noted))
 
 
 def _bettor(state: State, noted: Noted) -> str | None:
@@ -56,7 +57,7 @@ def made(state: State, noted: Noted) -> Beside:
     one = found(state, noted)
     if one is None:
         kind = "main" if noted.what in ON_HANDS else noted.what
-        one = Beside(kind, _bettor(state, noted), noted.fact.bet)
+        one = Beside(kind, _bettor(state, noted), bet_named(state.rules, noted))
         noted.at.beside.append(one)
     return one
 
@@ -107,7 +108,7 @@ def _counts(state: State, one: Beside, noted: Noted) -> bool:
     if state.round.phases.dealt and not _with_double(noted):
         detail = _late(one, noted)
         state.find("wager_after_deal", noted.seq, detail, noted.spot)
-        return noted.what == "side"
+        return noted.what == "side" and declared(state.rules, one) is None
     return True
 
 
@@ -180,6 +181,9 @@ def removed(state: State, noted: Noted) -> None:
     if one is None or (hand is not None and hand.called_off):
         return
     by_floor = noted.fact.by == "floor"
+    if declared(state.rules, one) is not None and state.round.phases.dealt and not by_floor:
+        _side_taken_back(state, one, noted)
+        return
     if one.kind == "main" and not by_floor and _stands(state, noted):
         detail = Sentence.TAKEN_BACK.write(noted.amount)
         state.find("stake_reduced_after_deal", noted.seq, detail, noted.spot, noted.hand)
@@ -188,6 +192,21 @@ def removed(state: State, noted: Noted) -> None:
     one.uncounted -= beside
     one.ruled = one.ruled or (by_floor and noted.amount > beside)
     _less(state, one, noted, noted.amount - beside)
+
+
+def _side_taken_back(state: State, one: Beside, noted: Noted) -> None:
+    """Find a declared side bet taken back before it was settled; its stake stands.
+
+    Chips that came too late do not count, and may go.
+    """
+    round_ = state.round
+    if one.uncounted:
+        one.uncounted = max(0, one.uncounted - noted.amount)
+        return
+    paid = any(found(state, payment) is one for payment in round_.payments)
+    if not (paid or round_.phases.settling or round_.phases.closed):
+        detail = Sentence.TAKEN_BACK.write(noted.amount)
+        state.find("stake_reduced_after_deal", noted.seq, detail, noted.spot)
 
 
 def _stands(state: State, noted: Noted) -> bool:
@@ -380,7 +399,7 @@ def side_unseen(state: State) -> bool:
     payments = [paid for paid in state.round.payments if paid.what == "side"]
     for spot in state.round.spots:
         for one in spot.beside:
-            if one.kind == "side" and one.stakes:
+            if one.kind == "side" and one.stakes and one.nets.get((0, "side")) != 0:
                 seen = [paid for paid in payments if paid.at is spot and found(state, paid) is one]
                 if not seen:
                     return True
@@ -394,7 +413,11 @@ def with_beside(result: SpotResult, spot: Spot, state: State) -> SpotResult:
     """Add what lies beside to a spot's result."""
     rules = state.rules
     insurance = result.insurance
-    extra = _sum([_net(one, 0, "coupon") for one in _of(spot, "coupon")])
+    sides = _of(spot, "side")
+    extra = _sum(
+        [_net(one, 0, "coupon") for one in _of(spot, "coupon")]
+        + [one.side.net for one in sides if one.side is not None]
+    )
     insured = [one for one in _of(spot, "main") if one.insurance]
     if insured:
         stakes = sum([one.insurance_counts for one in insured])
@@ -407,9 +430,16 @@ def with_beside(result: SpotResult, spot: Spot, state: State) -> SpotResult:
         net=_sum([result.net, extra]),
         insurance=insurance,
         side=_sides(spot, state),
-        bettors=_bettors(result, spot, rules) if spot.backed() else msgspec.UNSET,
+        bettors=_bettors(result, spot, rules) if _several(spot) else msgspec.UNSET,
         toke=_toke(spot),
         coupons=_coupons(result, spot, rules),
+    )
+
+
+def _several(spot: Spot) -> bool:
+    """Return whether others than the spot's own player have chips on it that are settled."""
+    return spot.backed() or any(
+        one.bettor is not None and one.side is not None for one in spot.beside
     )
 
 
@@ -438,13 +468,17 @@ def _sides(spot: Spot, state: State) -> tuple[SideResult, ...] | msgspec.UnsetTy
             for payment in state.round.payments
             if payment.at is spot and payment.what == "side" and found(state, payment) is one
         ]
+        made = sum(paid) if paid else None
+        if one.side is not None:
+            sides.append(msgspec.structs.replace(one.side, paid=made))
+            continue
         sides.append(
             SideResult(
                 bet=one.bet,
                 stake=one.stake(0),
                 outcome="unjudged",
                 net=None,
-                paid=sum(paid) if paid else None,
+                paid=made,
                 bettor=one.bettor or msgspec.UNSET,
             )
         )
@@ -460,7 +494,8 @@ def _bettors(result: SpotResult, spot: Spot, rules: HouseRules) -> tuple[BettorR
     if spot.insurance:
         stake = result.insurance.stake if result.insurance is not None else 0
         own.append(WagerResult(hand=0, kind="insurance", stake=stake, net=spot.insurance_net))
-    found = [_bettor_result(None, [*own, *_coupon_wagers(spot, None)])] if own else []
+    own += _apart(spot, None)
+    found = [_bettor_result(None, own)] if own else []
     for one in _of(spot, "main"):
         wagers = [
             WagerResult(
@@ -478,15 +513,24 @@ def _bettors(result: SpotResult, spot: Spot, rules: HouseRules) -> tuple[BettorR
             wagers.append(
                 WagerResult(hand=0, kind="insurance", stake=one.insurance_counts, net=net)
             )
-        found.append(_bettor_result(one.bettor, wagers + _coupon_wagers(spot, one.bettor)))
+        found.append(_bettor_result(one.bettor, wagers + _apart(spot, one.bettor)))
+    listed = [one.bettor for one in found]
+    others = [one.bettor for one in _of(spot, "side") if one.side and one.bettor not in listed]
+    found += [_bettor_result(one, _apart(spot, one)) for one in dict.fromkeys(others)]
     return tuple(found)
 
 
-def _coupon_wagers(spot: Spot, bettor: str | None) -> list[WagerResult]:
-    return [
+def _apart(spot: Spot, bettor: str | None) -> list[WagerResult]:
+    """Return a bettor's coupon and declared side bets."""
+    coupons = [
         WagerResult(hand=0, kind="coupon", stake=one.stake(0), net=_net(one, 0, "coupon"))
         for one in _of(spot, "coupon")
         if one.bettor == bettor
+    ]
+    return coupons + [
+        WagerResult(hand=0, kind="side", stake=one.stake(0), net=one.side.net, bet=one.bet)
+        for one in _of(spot, "side")
+        if one.bettor == bettor and one.side is not None
     ]
 
 

@@ -187,6 +187,7 @@ _ALL: Final = (
         "Whether side wagers and coupons are taken.",
         ("side_wagers", "coupon", "coupon_taken"),
     ),
+    Clause("side_bet.pays", "A side bet is settled by its pay table.", ("side_bets",)),
     Clause("wager.own_hand", "A wager lies on a hand; a spot has one until it is split."),
     Clause("wager.stands", "A wager stands from the first card until it is settled."),
     Clause("player.breaks", "A hand past 21 loses at once.", passages=("player.breaks",)),

@@ -26,6 +26,7 @@ from settlement.payments import compare, forget_payments, out_of_order, paid_lat
 from settlement.play import DEAD, live, owed_card, turn_over
 from settlement.rulings import call_off
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
+from settlement.side_bets import settle_sides
 from settlement.splits import amount_faults
 from settlement.state import Hand, Noted, Round, Spot, State
 from settlement.voiding import hands_void, round_void
@@ -127,6 +128,7 @@ def _owe_dead_nothing(spot: Spot) -> None:
             beside.leave_open(spot, hand)
     if spot.all_called_off():
         spot.insurance_net = 0
+        beside.owe_nothing(spot)
 
 
 def _judge_payments(state: State, *, over: bool) -> None:
@@ -144,7 +146,12 @@ def _outcome(played: Played, ways: list[Way], spots: tuple[SpotResult, ...]) -> 
 
 
 def _hangs_on_a_card(spots: tuple[SpotResult, ...]) -> bool:
-    return any(hand.outcome == "unknown" for spot in spots for hand in spot.hands)
+    for spot in spots:
+        if any(hand.outcome == "unknown" for hand in spot.hands):
+            return True
+        if spot.side and any(side.outcome == "unknown" for side in spot.side):
+            return True
+    return False
 
 
 def _counts(spot: Spot) -> bool:
@@ -167,6 +174,8 @@ def _spot(lying: _Table, spot: Spot) -> SpotResult:
     for hand in hands:
         net = None if net is None or hand.net is None else net + hand.net
     spot.settled = True
+    if spot.beside:
+        settle_sides(spot, lying.state, lying.ways, hands)
     result = SpotResult(spot=spot.number, net=net, hands=hands, insurance=insurance)
     return beside.with_beside(result, spot, lying.state) if spot.beside else result
 

@@ -8,6 +8,7 @@ from settlement.facts import DEALER, card_named
 from settlement.hands import FACES, Counted, named
 from settlement.houserules import HouseRules
 from settlement.play import DEAD, LIVE, live
+from settlement.side_wagers import dealer_plays
 from settlement.state import Round, State
 
 
@@ -67,6 +68,8 @@ def hands_live(round_: Round, rules: HouseRules) -> Alive:
     for spot in round_.spots:
         for hand in spot.hands:
             most = max(most, live(hand, rules))
+    if most != LIVE and any(dealer_plays(spot, rules) for spot in round_.spots):
+        most = LIVE
     return Alive(surely=most == LIVE, maybe=most != DEAD)
 
 

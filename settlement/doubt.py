@@ -141,7 +141,7 @@ class Doubts:
                 if self._left < 0:
                     return []
                 values = [*one.values, value]
-                if not (self.stock().holds(values) and _each_once(unread, values)):
+                if not (self.stock().holds(values) and each_once(unread, values)):
                     continue
                 filled = self._judged_with(spot, hand, values)
                 key = (value,) if alone else _stands(filled.hand) + self.stock().after(values)
@@ -173,7 +173,7 @@ def _faces(card: Noted) -> tuple[int, ...]:
     return card.between or _VALUES
 
 
-def _each_once(cards: Sequence[Noted], values: list[int]) -> bool:
+def each_once(cards: Sequence[Noted], values: list[int]) -> bool:
     """Return whether no face that was stated of one card is taken for two of a hand's."""
     taken = [
         (card.spot, card.hand, value)
@@ -236,7 +236,7 @@ def dealers(state: State, dealt: list[int], alive: Alive, stock: Stock) -> list[
             for values in each.values():
                 for value in _faces(unread[len(values)]):
                     longer = [*values, value]
-                    if not (stock.holds(longer) and _each_once(unread, longer)):
+                    if not (stock.holds(longer) and each_once(unread, longer)):
                         continue
                     played = play(_put(dealt[: place + 1], longer), alive, rules, round_)
                     key = (value,) if len(unread) == 1 else _lies(played) + stock.after(longer)
@@ -303,7 +303,7 @@ def gathered(outcomes: list[Outcome]) -> Due | tuple[Possible, ...]:
         return outcomes[0].due
     open_last = sorted(first, key=_waits)
     return tuple(
-        [Possible(first[key].outcome, first[key].net, _condition(ways[key])) for key in open_last]
+        [Possible(first[key].outcome, first[key].net, joined(ways[key])) for key in open_last]
     )
 
 
@@ -311,16 +311,17 @@ def _waits(way: tuple[str, int | None]) -> bool:
     return way[1] is None
 
 
-def _condition(conditions: list[str]) -> str:
+def joined(conditions: list[str]) -> str:
     """Join ``… card is 7`` and ``… card is 8`` into ``… card is 7 or 8``."""
     ends: dict[str, list[str]] = {}
     for one in dict.fromkeys(conditions):
         verb = " make " if " make " in one else " is "
         start, _, end = one.rpartition(verb)
         ends.setdefault(start + verb, []).append(end)
-    return "; ".join([start + _listed(end) for start, end in ends.items()])
+    return "; ".join([start + either(end) for start, end in ends.items()])
 
 
-def _listed(words: list[str]) -> str:
+def either(words: Sequence[str]) -> str:
+    """Write ``7, 8 or 9``."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last

@@ -73,6 +73,7 @@ class HouseRules:
         self.side_wagers = book.side_wagers
         unit, up = book.payout_unit, book.payout_rounding == "up"
         self.side_bets = {name: Bet(name, bet, unit, up=up) for name, bet in book.side_bets.items()}
+        self.only_bet = next(iter(self.side_bets)) if len(self.side_bets) == 1 else None
         self.settles_right_to_left = book.settle_order == "right_to_left"
 
     def least(self, spots: int) -> int:

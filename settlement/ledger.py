@@ -45,6 +45,9 @@ def _lines(result: RoundResult) -> Iterator[LedgerPosted]:
             yield from _posting(result.round, f"{account}/insurance", net, "insurance")
         for coupon in spot.coupons or ():
             yield from _posting(result.round, f"{account}/coupon", coupon.net, "coupon")
+        for side in spot.side or ():
+            memo = f"side bet {side.bet}: {side.award or side.outcome}"
+            yield from _posting(result.round, f"{account}/side:{side.bet}", side.net, memo)
     for spot in result.spots:
         if spot.toke:
             yield from _posting(result.round, f"spot:{spot.spot}/toke", spot.toke.net, "toke")
@@ -58,6 +61,9 @@ def _bettors(number: int, account: str, spot: SpotResult) -> Iterator[LedgerPost
             memo = f"{hand_name(wager.hand)}: {outcomes[wager.hand]}"
             if wager.kind == "main":
                 yield from _posting(number, own, wager.net, memo)
+            elif wager.kind == "side":
+                bet = f"side bet {wager.bet}"
+                yield from _posting(number, f"{own}/side:{wager.bet}", wager.net, bet)
             else:
                 yield from _posting(number, f"{own}/{wager.kind}", wager.net, wager.kind)
 

@@ -6,6 +6,7 @@ from models.money import Cents
 from settlement.beside import found, is_beside, side_unseen, who
 from settlement.play import blackjack, hand_of, up_points
 from settlement.sentences import Sentence
+from settlement.side_wagers import bet_named
 from settlement.state import Account, Beside, Noted, Round, Spot, State
 
 OF_HANDS: Final = ("main", "insurance")
@@ -183,12 +184,17 @@ def _due_of(state: State, payment: Noted) -> Cents | None:
             else _joint(spot, payment.hand, kind, own)
         )
     one = found(state, payment)
-    if kind == "side":
+    if kind == "side" and not _is_declared(state, payment):
         sides = [other for other in spot.beside if other.kind == "side" and other.stakes]
         return None if sides and not state.round.called_off else 0
     if one is None or not spot.settled:
         return 0
     return one.nets.get((payment.hand if kind in OF_HANDS else 0, kind), 0)
+
+
+def _is_declared(state: State, payment: Noted) -> bool:
+    """Return whether the rulebook declares the side bet that a payment names."""
+    return bet_named(state.rules, payment) in state.rules.side_bets
 
 
 def _each_named(state: State, spot: Spot, hand: int, kind: str) -> bool:
@@ -225,7 +231,8 @@ def _wrong(state: State, payment: Noted, account: Account, due: Cents) -> None:
     amounts = due, account.paid, account.paid - due
     if is_beside(state, payment):
         fact = payment.fact
-        detail = Sentence.BESIDE_PAID_WRONGLY.write(who(fact.kind, fact.bettor, fact.bet), *amounts)
+        name = who(fact.kind, fact.bettor, bet_named(state.rules, payment))
+        detail = Sentence.BESIDE_PAID_WRONGLY.write(name, *amounts)
     else:
         is_insurance = payment.what == "insurance"
         sentence = Sentence.INSURANCE_PAID_WRONGLY if is_insurance else Sentence.PAID_WRONGLY

@@ -62,6 +62,8 @@ class Sentence(Enum):
     INSURANCE_NOT_TAKEN = "insurance not settled: {amount} should have been taken"
     NO_COUPONS = "coupon of {amount}; this game takes none"
     LATE_BESIDE = "{who}: {amount} after the first card was dealt; it does not count"
+    SIDE_BELOW = "side bet {who} of {amount}; its minimum is {amount}"
+    SIDE_ABOVE = "side bet {who} of {amount}; its maximum is {amount}"
     BESIDE_PAID_WRONGLY = "{who}: due {amount}, paid {amount}, difference {amount}"
     BESIDE_NOT_PAID = "{who} not settled: {amount} should have been paid"
     BESIDE_NOT_TAKEN = "{who} not settled: {amount} should have been taken"

@@ -6,7 +6,7 @@ All of it is one engine's working state and changes with each fact; none of it l
 from typing import Final
 
 from models.cards import Card
-from models.judgements import OddCents, TrayChange, Violation
+from models.judgements import OddCents, SideResult, TrayChange, Violation
 from models.money import Cents
 from settlement.clauses import violation
 from settlement.facts import CARD_DEALT, ReadFact
@@ -190,6 +190,8 @@ class Beside:
         """What each hand's wager and the insurance gain, once settled."""
         self.odd: dict[tuple[int, str], OddCents] = {}
         """The exact winnings where they were rounded."""
+        self.side: SideResult | None = None
+        """What a declared side bet comes to, once settled."""
 
     def account(self, hand: int, kind: str) -> Account:
         """Return the payments for one of its wagers."""

@@ -6,6 +6,7 @@ from models.money import Cents
 from settlement.beside import side_unseen
 from settlement.sentences import Sentence
 from settlement.shoe import burn_due
+from settlement.side_wagers import limits
 from settlement.state import Noted, Spot, State, Table
 
 
@@ -48,6 +49,9 @@ def deal_begins(state: State, seq: int) -> None:
     held = _held(round_.spots, table)
     if round_.wagered:
         _limits(state, held)
+    for spot in round_.spots:
+        if spot.beside:
+            limits(state, spot)
     _too_many(state, held, seq)
     if not state.rules.mid_shoe_entry:
         _entries(state)

@@ -8,6 +8,7 @@ from models.judgements import (
     HandResult,
     InsuranceResult,
     RoundResult,
+    SideResult,
     SpotResult,
     WagerResult,
 )
@@ -34,13 +35,16 @@ def _spot_void(spot: SpotResult) -> SpotResult:
     void = _hands_void(spot, {hand.hand for hand in spot.hands})
     if void.side is UNSET:
         return void
-    return replace(void, side=tuple([replace(one, outcome="void", net=0) for one in void.side]))
+    return replace(void, side=tuple([_side_void(one) for one in void.side]))
 
 
 def _hands_void(spot: SpotResult, numbers: set[int]) -> SpotResult:
     hands = tuple([_hand_void(one) if one.hand in numbers else one for one in spot.hands])
     all_void = all(one.outcome == "void" for one in hands)
     insurance, bettors, toke, coupons = spot.insurance, spot.bettors, spot.toke, spot.coupons
+    side = spot.side
+    if all_void and side is not UNSET:
+        side = tuple([one if one.outcome == "unjudged" else _side_void(one) for one in side])
     if insurance is not None and all_void:
         insurance = InsuranceResult(insurance.stake, 0)
     if bettors is not UNSET:
@@ -52,6 +56,7 @@ def _hands_void(spot: SpotResult, numbers: set[int]) -> SpotResult:
     nets = [hand.net for hand in hands]
     nets += [] if insurance is None else [insurance.net]
     nets += [one.net for one in coupons] if coupons is not UNSET else []
+    nets += [one.net for one in side or () if one.outcome != "unjudged"]
     return replace(
         spot,
         net=_sum(nets),
@@ -60,6 +65,13 @@ def _hands_void(spot: SpotResult, numbers: set[int]) -> SpotResult:
         bettors=bettors,
         toke=toke,
         coupons=coupons,
+        side=side,
+    )
+
+
+def _side_void(one: SideResult) -> SideResult:
+    return replace(
+        one, outcome="void", net=0, award=UNSET, clauses=UNSET, possible=UNSET, odd_cents=UNSET
     )
 
 
@@ -71,7 +83,7 @@ def _bettor_void(one: BettorResult, numbers: set[int], *, all_void: bool) -> Bet
     wagers = tuple(
         [
             _wager_void(wager)
-            if (all_void if wager.kind == "insurance" else wager.hand in numbers)
+            if (all_void if wager.kind in ("insurance", "side") else wager.hand in numbers)
             else wager
             for wager in one.wagers
         ]

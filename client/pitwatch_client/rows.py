@@ -20,6 +20,7 @@ DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "sho
 HandOutcome: TypeAlias = Literal[
     "win", "lose", "push", "blackjack", "bust", "surrender", "void", "pending", "unknown"
 ]
+SideOutcome: TypeAlias = Literal["win", "lose", "push", "void", "pending", "unknown", "unjudged"]
 Decision: TypeAlias = Literal[
     "chosen", "dealt", "burned", "account", "stands", "unreadable", "void"
 ]
@@ -117,13 +118,15 @@ class InsuranceResult(msgspec.Struct, frozen=True):
 
 
 class WagerResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one bettor's wager on a hand, his insurance or his coupon."""
+    """The settlement of one bettor's wager on a hand, his insurance, coupon or side bet."""
 
     hand: int
-    kind: Literal["main", "insurance", "coupon"]
+    kind: Literal["main", "insurance", "coupon", "side"]
     stake: int
     net: int | None
     odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    bet: str | msgspec.UnsetType | None = msgspec.UNSET
+    """The side bet's name."""
 
 
 class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,14 +138,29 @@ class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
     wagers: tuple[WagerResult, ...]
 
 
+class PossibleSide(msgspec.Struct, frozen=True, rename={"condition": "if"}):
+    """One possible outcome of a side bet while a card is unknown."""
+
+    outcome: SideOutcome
+    net: int | None
+    condition: str
+
+
 class SideResult(msgspec.Struct, frozen=True, kw_only=True):
     """A side bet."""
 
     bet: str | None
     stake: int
-    outcome: str
-    """``unjudged``: the rulebook does not declare the bet."""
+    outcome: SideOutcome
+    """``push``: the bet goes back. ``unjudged``: the rulebook does not declare the bet."""
     net: int | None
+    award: str | msgspec.UnsetType = msgspec.UNSET
+    """What it won, by the pay table; absent where it won nothing, or several alike."""
+    clauses: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The deciding clauses, where it is settled."""
+    possible: tuple[PossibleSide, ...] | msgspec.UnsetType = msgspec.UNSET
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where its winnings were rounded."""
     paid: int | None = None
     """What changed hands for it; ``None`` where no payment of it was observed."""
     bettor: str | msgspec.UnsetType = msgspec.UNSET

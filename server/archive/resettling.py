@@ -123,7 +123,7 @@ def fates(result: RoundResult | None) -> dict[Account, Fate]:
         if spot.insurance is not None:
             found[spot.spot, 0, "insurance"] = ("insurance", spot.insurance.net)
         for kind, _, net in beside(spot):
-            if kind == "coupon":
+            if kind in ("coupon", "side"):
                 found[spot.spot, 0, kind] = (kind, net)
     return found
 
@@ -138,6 +138,8 @@ def _deciding(result: RoundResult | None) -> dict[Account, tuple[str, ...]]:
             found[spot.spot, 0, "insurance"] = ("insurance.pays",)
         if spot.coupons:
             found[spot.spot, 0, "coupon"] = ("table.side_wagers",)
+        if spot.side:
+            found[spot.spot, 0, "side"] = ("side_bet.pays",)
     return found
 
 

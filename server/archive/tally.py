@@ -32,7 +32,7 @@ class Tally:
     unknown: int = 0
     """Hands that depend on an unknown card."""
     wagered: Cents = 0
-    """Stakes on settled hands and insurance, doubles and splits included."""
+    """Stakes on settled hands, insurance and declared side bets, doubles and splits included."""
     open_stakes: Cents = 0
     """Stakes that are not settled."""
     paid: Cents = 0
@@ -113,6 +113,11 @@ class Tally:
                 self._add_hand(hand, in_review=in_review)
         for coupon in spot.coupons or ():
             self._add_money(0, None if in_review else coupon.net)
+        for side in spot.side or ():
+            if side.outcome not in ("unjudged", "void"):
+                self._add_money(side.stake, None if in_review else side.net)
+                if not in_review:
+                    self._add_odd_cents(side.odd_cents)
         if spot.insurance is not None:
             self._add_money(spot.insurance.stake, None if in_review else spot.insurance.net)
             if not in_review:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from models.money import Odds
 from models.rulebook import Citation, Cited, Rulebook
+from models.side_bet import SideBet
 from server.house.rulebooks import cited, shipped
 from server.process.terminal import print_json, screen
-from settlement import rulebooks
+from settlement import pay_tables, rulebooks
 
 SETTING = (
     "--set KNOB=VALUE changes a knob. A value is written as above: a list as hand,verbal; "
@@ -48,12 +49,19 @@ def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
     table.add_column("quote or reason", overflow="fold")
     for knob in rulebooks.KNOBS:
         value = rulebooks.shown(rulebooks.value(rules, knob))
+        if knob == "side_bets" and rules.side_bets:
+            value = "\n".join(rules.side_bets)
         table.add_row(knob, value, *_source_cells(book.citations[knob], knob in changed))
     console = screen()
     console.print(Text(f"{rules.id}: {book.title}", style="bold"))
     console.print(Text(f"from {book.document}", style="dim"))
     console.print(Text(f"rules {rulebooks.rules_hash(rules)}", style="dim"))
     console.print(table)
+    for called, bet in rules.side_bets.items():
+        console.print(Text(f"\nside bet {called}: {bet.title}", style="bold"))
+        console.print(Text(f"from {bet.document}", style="dim"))
+        for line in bet.pays:
+            console.print(f"  {line.award} {line.odds}", highlight=False, markup=False)
     console.print(Text(f"\n{SETTING}", style="dim"))
 
 
@@ -103,6 +111,8 @@ def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, objec
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, dict) and any(isinstance(one, SideBet) for one in value.values()):
+        return pay_tables.plain(value)
     return str(value) if isinstance(value, Odds) else value
 
 

@@ -287,7 +287,8 @@ def _beside(spot: SpotResult, formats: Formats) -> Iterator[tuple[str, int, int 
         yield "coupon", coupon.stake, coupon.net, "taken" if coupon.taken else "stays"
     for side in spot.side or ():
         paid = "" if side.paid is None else f", paid {formats.signed(side.paid)}"
-        yield f"side bet {side.bet or ''}".strip(), side.stake, side.net, f"{side.outcome}{paid}"
+        note = f"{side.award or side.outcome}{paid}"
+        yield f"side bet {side.bet or ''}".strip(), side.stake, side.net, note
     if spot.toke:
         yield "toke", spot.toke.stake, spot.toke.net, "in no total"
 

@@ -71,10 +71,17 @@ def settled_by(book: Book, code: str) -> Passage | None:
     return book.passage(SETTLED_BY[code]) if code in SETTLED_BY else None
 
 
-def deciding(result: RoundResult, clause: str, spot: int | None, hand: int | None) -> list[str]:
-    """Return the clauses behind the amount due, where a payment is wrong."""
+def deciding(
+    result: RoundResult, clause: str, spot: int | None, hand: int | None, detail: str = ""
+) -> list[str]:
+    """Return the clauses behind the amount due, where a payment is wrong.
+
+    ``detail`` is the mistake's: it names a side bet first.
+    """
     if clause != "payment.due":
         return []
+    if detail.startswith("side bet "):
+        return ["side_bet.pays"]
     return [
         decided
         for one in result.spots

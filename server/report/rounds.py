@@ -210,7 +210,7 @@ def _mistakes(story: RoundStory, book: Book, formats: Formats) -> Iterator[str]:
     result = story.result
     for violation in result.violations:
         place = place_in(result, violation.spot, violation.hand)
-        due = deciding(result, violation.clause, violation.spot, violation.hand)
+        due = deciding(result, violation.clause, violation.spot, violation.hand, violation.detail)
         kind = "note unsure" if violation.suspected else "note"
         yield (
             f'<div class="{kind}">{_asked(violation, formats) if violation.suspected else ""}'

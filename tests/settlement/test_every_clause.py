@@ -8,7 +8,12 @@ from typing import NamedTuple
 import pytest
 
 from settlement.clauses import BREAKS, CLAUSES
+from settlement.pay_tables import side_bets
+from settlement.rulebooks import shown
+from stream.library import side_bet_text
 from tests.settlement.table import found, one_round, rounds
+
+OVER_13 = shown(side_bets({"over": {"extends": "over-13"}}, "", "test", side_bet_text))
 
 
 class Kept(NamedTuple):
@@ -342,6 +347,12 @@ PAID: dict[str, Paid] = {
     "win.pays": Paid(STOOD.format("TH", "8C") + "pay 1 {}; close", 1000, 1500),
     "lose.takes": Paid(STOOD.format("TH", "TC") + "pay 1 {}; close", -1000, -500),
     "push.returns": Paid(STOOD.format("TH", "9C") + "pay 1 {}; close", 0, -1000),
+    "side_bet.pays": Paid(
+        "bet 1 1000; side 1 500 %over; 1 TS; D TH; 1 9C; D 8C down; pay-side 1 {} %over; close",
+        500,
+        -500,
+        ("kansas-shoe", f"side_bets={OVER_13}"),
+    ),
     "payout.rounding": Paid(
         BLACKJACK.replace("1000", "1005") + "show D TC; pay 1 {}; close", 1507, 1508
     ),
@@ -375,9 +386,11 @@ def test_a_clause_of_settling_accepted(clause: str) -> None:
     result = one_round(case.round.format(case.due), *case.settings)
     assert result.violations == ()
     if clause != "insurance.pays":
-        assert clause in {
-            name for spot in result.spots for hand in spot.hands for name in hand.clauses
+        hands = {one for spot in result.spots for hand in spot.hands for one in hand.clauses}
+        sides = {
+            one for spot in result.spots for side in spot.side or () for one in side.clauses or ()
         }
+        assert clause in hands | sides
 
 
 @pytest.mark.parametrize("clause", PAID)

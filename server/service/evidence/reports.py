@@ -393,7 +393,8 @@ def _verdict(row: ViolationRow, result: RoundResult | None, book: Book) -> Itera
     yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
     for one in passages(book, row.clause, row.code, row.detail):
         yield Quote(one.says, one.origin)
-    for clause in () if result is None else deciding(result, row.clause, row.spot, row.hand):
+    due = [] if result is None else deciding(result, row.clause, row.spot, row.hand, row.detail)
+    for clause in due:
         yield Text(f"Due by {clause}: {wording(clause)}", "quiet")
         for one in passages(book, clause):
             yield Quote(one.says, one.origin)

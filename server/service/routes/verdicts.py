@@ -37,7 +37,9 @@ async def verdicts(request: Request, who: Who, session: str, number: int) -> Res
 
 
 def _sources(row: ViolationRow, of: RoundRow, book: Book | None) -> ViolationSources:
-    due = () if of.result is None else deciding(of.result, row.clause, row.spot, row.hand)
+    due: list[str] = []
+    if of.result is not None:
+        due = deciding(of.result, row.clause, row.spot, row.hand, row.detail)
     after = None if book is None else settled_by(book, row.code)
     return ViolationSources(
         seq=row.seq,

@@ -55,6 +55,53 @@ def test_a_file_may_extend_a_shipped_rulebook(
     assert "dealer_soft17" in capsys.readouterr().out
 
 
+BETS = (
+    HOUSE
+    + """
+[side_bets.pairs]
+extends = "perfect-pairs-25-12-6"
+max = 10000
+"""
+)
+
+
+def test_the_side_bets_of_a_house_are_shown_with_their_pay_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ours.toml"
+    file.write_text(BETS, "utf-8")
+    assert run(["rulebooks", "show", str(file), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["knobs"]["side_bets"]
+    assert shown["value"]["pairs"]["pays"][0]["odds"] == "25:1"
+    assert "Wizard of Odds" in shown["document"]
+    assert run(["rulebooks", "show", str(file)]) == 0
+    assert "coloured pair 12:1" in capsys.readouterr().out
+
+
+def test_a_side_bet_is_settled_by_the_houses_own_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, facts = tmp_path / "ours.toml", tmp_path / "facts.jsonl"
+    file.write_text(BETS, "utf-8")
+    told = [
+        {"type": "wager_placed", "spot": 1, "kind": "main", "amount": 1000},
+        {"type": "wager_placed", "spot": 1, "kind": "side", "amount": 500, "bet": "pairs"},
+        {"type": "card_dealt", "to": 1, "card": "8H", "face": "up"},
+        {"type": "card_dealt", "to": "dealer", "card": "TS", "face": "up"},
+        {"type": "card_dealt", "to": 1, "card": "8D", "face": "up"},
+        {"type": "card_dealt", "to": "dealer", "card": "7C", "face": "down"},
+        {"type": "payment_made", "spot": 1, "kind": "side", "amount": 5000, "bet": "pairs"},
+        {"type": "round_closed"},
+    ]
+    facts.write_text("\n".join(map(json.dumps, told)), "utf-8")
+    assert run(["settle", str(facts), "--rulebook", str(file), "--json"]) == 3
+    (spot,) = json.loads(capsys.readouterr().out)["spots"]
+    (side,) = spot["side"]
+    assert (side["outcome"], side["award"], side["net"]) == ("win", "coloured pair", 6000)
+    assert run(["settle", str(facts), "--rulebook", str(file)]) == 3
+    assert "side bet pairs: due 60.00, paid 50.00" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

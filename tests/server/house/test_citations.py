@@ -77,6 +77,7 @@ def test_a_wrong_payment_rests_on_the_clauses_that_decided_what_was_due() -> Non
     assert deciding(result, "payment.due", 3, 1) == ["win.pays"]
     assert deciding(result, "payment.due", 3, 0) == []
     assert deciding(result, "dealer.draw", 3, 1) == []
+    assert deciding(result, "payment.due", 3, 1, "side bet pairs: due …") == ["side_bet.pays"]
 
 
 @pytest.mark.parametrize("code", sorted(BREAKS))
