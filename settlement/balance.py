@@ -8,7 +8,16 @@ from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
-from models.events import Event, HandNo, PaymentMade, RoundClosed, Spot
+from models.events import (
+    Event,
+    HandCalledOff,
+    HandNo,
+    PaymentMade,
+    RoundCalledOff,
+    RoundClosed,
+    Spot,
+    WagerRemoved,
+)
 from models.judgements import (
     AnyEvent,
     HandResult,
@@ -177,9 +186,26 @@ def added(one: Totals | None, other: Totals) -> Totals:
 
 
 def payments_in(facts: Iterable[Event]) -> Iterator[Paid]:
-    """Yield the payments of a round's facts, which are in order."""
-    closed = False
+    """Yield the payments of a round's facts, which are in order.
+
+    Chips returned of a hand that was called off after they had been taken are one, too.
+    """
+    closed, off = False, set[tuple[int, int | None]]()
+    taken = dict[tuple[int, int, str | None], Cents]()
     for fact in facts:
+        if isinstance(fact, RoundCalledOff):
+            off.add((0, None))
+        elif isinstance(fact, HandCalledOff):
+            off.add((fact.spot, fact.hand))
+        elif isinstance(fact, PaymentMade) and fact.kind == "main":
+            place = (fact.spot, fact.hand, fact.bettor)
+            taken[place] = taken.get(place, 0) - fact.amount
+        elif isinstance(fact, WagerRemoved) and fact.kind in ("main", "split", "double"):
+            place = (fact.spot, fact.hand, fact.bettor)
+            back = min(fact.amount, taken.get(place, 0))
+            if back > 0 and off & {(0, None), (fact.spot, None), (fact.spot, fact.hand)}:
+                taken[place] -= back
+                yield Paid(fact.spot, fact.hand, "main", back, closed)
         if isinstance(fact, RoundClosed):
             closed = True
         elif isinstance(fact, PaymentMade):

@@ -28,6 +28,7 @@ from settlement.facts import (
     WAGER_PLACED,
     WAGER_REMOVED,
 )
+from settlement.play import hand_of
 from settlement.state import Noted, State
 
 
@@ -71,6 +72,8 @@ def _judge_called_off(state: State, noted: Noted) -> None:
         shoe.card_out(state, noted)
     elif noted.kind == PAYMENT_MADE:
         payments.paid(state, noted)
+    elif noted.kind == WAGER_REMOVED:
+        payments.given_back(state, noted)
     elif noted.kind == ROUND_CALLED_OFF:
         rulings.round_called_off(state)
     else:
@@ -88,7 +91,11 @@ def _judge_rare(state: State, noted: Noted) -> None:
     elif kind == HOLE_CARD_CHECKED:
         acting.checked(state, noted)
     elif kind == WAGER_REMOVED:
-        wagering.removed(state, noted)
+        hand = hand_of(noted.at, noted.hand)
+        if hand is not None and hand.called_off:
+            payments.given_back(state, noted)
+        else:
+            wagering.removed(state, noted)
     elif kind == CARDS_TOUCHED:
         acting.touched(state, noted)
     elif kind == HAND_CALLED_OFF:

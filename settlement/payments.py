@@ -31,6 +31,24 @@ def paid(state: State, noted: Noted) -> None:
     state.table.tray_change -= noted.amount
 
 
+def given_back(state: State, noted: Noted) -> None:
+    """Apply chips returned after the floor called a hand off that had been taken before.
+
+    They come out of the tray again: they are a payment, up to what was taken.
+    """
+    what = noted.what if noted.what == "insurance" else "main"
+    taken = 0
+    for payment in state.round.payments:
+        same = payment.at is noted.at and payment.hand == noted.hand and payment.what == what
+        if same and payment.fact.bettor == noted.fact.bettor:
+            taken -= payment.amount
+    if taken > 0 and noted.what in ("main", "split", "double", "insurance"):
+        noted.what, noted.sweep = what, 0
+        noted.amount = min(noted.amount, taken)
+        state.round.payments.append(noted)
+        state.table.tray_change -= noted.amount
+
+
 def paid_late(state: State, noted: Noted) -> None:
     """Add a payment that came after the round closed, in a pass of its own.
 

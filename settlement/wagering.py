@@ -138,7 +138,7 @@ def insurance_faults(state: State, spot: Spot, *, only_over: bool) -> None:
 
 
 def removed(state: State, noted: Noted) -> None:
-    """Apply chips that a player took back."""
+    """Apply chips that a player took back, or the floor took off."""
     spot = noted.at
     hand = hand_of(spot, noted.hand)
     if beside.is_beside(state, noted):

@@ -3,7 +3,8 @@
 ``python -m tests.bench.random_rounds --rounds 1000000 --rulebook all`` plays a million legal rounds
 under each shipped rulebook and counts those whose settlement or violations are not what the table
 knows them to be. ``--mistakes 1000`` commits every mistake that a rulebook can see so often
-besides; ``--houses 100`` adds houses whose knobs are set by chance.
+besides; ``--houses 100`` adds houses whose knobs are set by chance. ``--busy`` plays tables at
+which other bettors wager, tokes and coupons are laid, the floor rules, and the tray changes.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from models.rulebook import Rulebook
+from tests.settlement.plain.busy import Busy
 from tests.settlement.plain.checking import disagreements
 from tests.settlement.plain.game import Game
 from tests.settlement.plain.houses import any_house, with_hole_card
@@ -44,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mistakes", type=int, default=0)
     parser.add_argument("--rulebook", choices=("all", *IDS), default="all")
     parser.add_argument("--houses", type=int, default=0)
+    parser.add_argument("--busy", action="store_true")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--jobs", type=int, default=1)
     return parser
@@ -53,9 +56,8 @@ def _played(book: Rulebook, asked: argparse.Namespace, pool: ProcessPoolExecutor
     tables = -(-asked.rounds // _TABLE)
     seeds = [f"{asked.seed}:{book.id}:{number}" for number in range(tables)]
     started = time.perf_counter()
-    found = [
-        line for lines in pool.map(partial(_legal, book), seeds, chunksize=50) for line in lines
-    ]
+    play = partial(_legal, book, Busy if asked.busy else Game)
+    found = [line for lines in pool.map(play, seeds, chunksize=50) for line in lines]
     rate = tables * _TABLE / (time.perf_counter() - started)
     erred = [(code, seed) for code in WAYS for seed in _seeds(asked)]
     made = 0
@@ -74,8 +76,8 @@ def _seeds(asked: argparse.Namespace) -> Iterator[str]:
     return (f"{asked.seed}:{number}" for number in range(asked.mistakes))
 
 
-def _legal(book: Rulebook, seed: str) -> list[str]:
-    found = disagreements(book, Game(book, seed).rounds(_TABLE))
+def _legal(book: Rulebook, kind: type[Game], seed: str) -> list[str]:
+    found = disagreements(book, kind(book, seed).rounds(_TABLE))
     return [f"table {seed}: {line}" for line in found]
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from models.judgements import RoundResult
-from tests.settlement.table import codes, nets, one_round, rounds
+from settlement.balance import balance, payments_in
+from tests.settlement.table import codes, facts, nets, one_round, rounds
 
 DEAL = "bet 1 1000; bet 2 2000; 1 TS; 2 9S; D TH; 1 6D; 2 9C; D ?? down; "
 END = "stand 2; show D 7D; pay 2 2000; close"
@@ -78,6 +79,19 @@ def test_money_paid_before_it_has_to_come_back() -> None:
     assert codes(paid + "pay 1 1000; back 2 2000; close") == []
     assert codes(paid + "back 2 2000; close") == ["wrong_payout"]
     assert codes(paid + "close; pay 1 1000") == []
+
+
+@pytest.mark.parametrize("ruling", ["off", "off 1"])
+def test_a_wager_that_was_taken_goes_back_out_of_the_tray(ruling: str) -> None:
+    taken = "tray 100000; " + DEAL + f"1 9D; pay 1 -1000; {ruling}; "
+    end = "close; tray {}" if ruling == "off" else END + "; tray {}"
+    due = 100000 if ruling == "off" else 98000
+    assert codes(taken + "back 1 1000; " + end.format(due)) == []
+    assert codes(taken + "back 1 1000; back 1 1000; " + end.format(due)) == []
+    assert codes(taken + end.format(due + 1000)) == ["wrong_payout"]
+    text = taken + "back 1 1000; " + end.format(due)
+    found = balance(one_round(text), payments_in(facts(text)))
+    assert (found.difference, found.underpaid, found.overpaid) == (0, 0, 0)
 
 
 def test_it_may_come_after_the_close() -> None:
