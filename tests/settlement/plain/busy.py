@@ -73,6 +73,11 @@ class Busy(Game):
         if not self.round_off:
             super().play_players()
 
+    def waits(self) -> bool:
+        """Guests' insurance waits, too."""
+        insured = any(one.insured for guests in self.guests.values() for one in guests)
+        return super().waits() or insured
+
     def play_dealer(self) -> None:
         """Nor does the dealer."""
         if not self.round_off:
