@@ -73,10 +73,10 @@ class Busy(Game):
         if not self.round_off:
             super().play_players()
 
-    def waits(self) -> bool:
+    def awaits_hole_card(self) -> bool:
         """Guests' insurance waits, too."""
         insured = any(one.insured for guests in self.guests.values() for one in guests)
-        return super().waits() or insured
+        return super().awaits_hole_card() or insured
 
     def play_dealer(self) -> None:
         """Nor does the dealer."""

@@ -651,13 +651,13 @@ class Game:
         """Return every hand on the felt."""
         return [hand for own in self.hands.values() for hand in own]
 
-    def waits(self) -> bool:
+    def awaits_hole_card(self) -> bool:
         """Tell whether a wager waits for the hole card."""
         return bool(self.insured) or any(not hand.settled for hand in self.all_hands())
 
     def play_dealer(self) -> None:
         """Turn the hole card where a wager waits for it, and draw where a hand is live."""
-        if self.waits() or self.chance(0.5):
+        if self.awaits_hole_card() or self.chance(0.5):
             if self.no_hole_card:
                 self.to_dealer()
             else:
