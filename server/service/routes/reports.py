@@ -131,7 +131,7 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
         ),
         currency=_currency(request, recording),
     )
-    async with video_of(request).turns:
+    async with video_of(request).turns.next():  # its pictures were admitted already
         return await _answer(request, incident_report(matter, made), form, made, incident)
 
 
