@@ -516,22 +516,33 @@ class Reckoning:
         Returns ``False``, and sets none aside, where they weigh something and the round is not
         ``over``: then it is stated as it is chosen.
         """
+        if not over and self._is_disputed(best, at, fact):
+            return False
         others = [
             story
             for story in self._stories
             if story is not best and not story.retracts and not story.states(at, fact)
         ]
-        own = best.weight + best.supply.unseen_until(self._now)
-        mass = sum(
-            exp(min(0.0, story.weight + story.supply.unseen_until(self._now) - own))
-            for story in others
-        )
-        if mass > AGREED * _ROUNDED and not over:
-            return False
         for story in others:
             story.retracts = True
             story.behind = at if at >= story.end else None
         return True
+
+    def _is_disputed(self, best: Story, at: int, fact: AnyFact) -> bool:
+        """Return whether the stories that hold a fact otherwise weigh something together.
+
+        The heaviest come first, and a few of them tell: this is asked at every step of time, of
+        hundreds of stories.
+        """
+        own = best.weight + best.supply.unseen_until(self._now)
+        mass = 0.0
+        for story in self._stories:
+            if story is best or story.retracts or story.states(at, fact):
+                continue
+            mass += exp(min(0.0, story.weight + story.supply.unseen_until(self._now) - own))
+            if mass > AGREED * _ROUNDED:
+                return True
+        return False
 
     def _close(self, best: Story) -> list[Published]:
         """Weigh a round that is over, and forget every story that holds otherwise of it."""
