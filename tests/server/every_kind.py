@@ -19,7 +19,9 @@ from models.errors import OperatorError
 from models.events import (
     AnyObservation,
     CameraFault,
+    CameraRecovered,
     CardPlace,
+    CardSighted,
     Decision,
     ForeignCardSighted,
     ReaderFault,
@@ -46,6 +48,7 @@ from tests.server.evenings import evening, judged
 from tests.settlement import noise
 from tests.settlement.noise import Noise, Timed
 from tests.settlement.sessions import session
+from tests.settlement.table import facts as written
 from vision.scenes.look import Look
 
 MIDWAY: Final = 50
@@ -167,6 +170,34 @@ def _without_camera(said: list[Timed]) -> list[Timed]:
     return [*said[:MIDWAY], (at_ns, black), *later]
 
 
+def _blind_at_the_turn(said: list[Timed]) -> list[Timed]:
+    """The picture is frozen while the hole card is turned up and nobody is looked at."""
+    hole = next(at for at, one in said if _turns_hole(one))
+    begun, over = hole - 3 * SECOND_NS, hole + 7 * SECOND_NS
+    eye, kind = "camera:overhead", "frozen"
+    fault = CameraFault(source=eye, at=begun, kind=kind, detail="the same picture", frame=9)
+    back = CameraRecovered(source=eye, at=over, kind=kind, lasted_ns=over - begun, frame=99)
+    seen = [one if one[1].source != eye else (max(one[0], over), one[1]) for one in said]
+    late = [
+        (at, replace(one, at=over) if begun <= (one.at or 0) < over and one.source == eye else one)
+        for at, one in seen
+    ]
+    return sorted([*late, (begun, fault), (over, back)], key=lambda timed: timed[0])
+
+
+def _turns_hole(one: AnyObservation) -> bool:
+    return isinstance(one, CardSighted) and one.change == "turned" and one.face == "up"
+
+
+def _ruled(journal: Journal, name: str) -> None:
+    """The floor rules, guests bet on others' spots, chips come that no rulebook declares."""
+    timed = [
+        replace(one, at=START_NS + n * SECOND_NS, table=name)
+        for n, one in enumerate(written(_RULED))
+    ]
+    journal.append_all(judged(timed))
+
+
 def _of_later_version(journal: Journal, name: str) -> None:
     """A later version of the program wrote events of types that this one does not know."""
     said = heard_of("plain")
@@ -261,6 +292,28 @@ _MOVED: Final = CameraFault(
 _UNWATCHED: Final = CameraFault(
     source="camera:overhead", kind="unwatched", detail="for 4.2 s", frame=7
 )
+_FAULTS: Final[tuple[AnyObservation, ...]] = (
+    *(
+        CameraFault(source="camera:overhead", kind=kind, detail="as found", frame=7)
+        for kind in ("clock", "mirrored", "incomplete", "held_back_misfit", "held_back_twice")
+    ),
+    *(
+        ReaderFault(source=source, kind="lost_line", detail=f"{source}.cap:4: the line is torn")
+        for source in ("shoe", "console")
+    ),
+)
+_RULED: Final = """
+    shoe 6; tray 5000000; change -20000 buy_in;
+    open 1; bet 1 1010; bet 1 505 @guest; toke 1 500; coupon 2 1000; side 2 500 %lucky;
+    bet 2 2000; 1 AS; 2 9S; D TH; 1 KD; 2 9C; D ?? down; stand 2; show D 7D;
+    pay 2 2000; pay-coupon 2 1000; pay-side 2 -500; pay 1 1515; pay 1 757 @guest;
+    pay-toke 1 750; close;
+    open 2; bet 1 1000; bet 2 2000; 1 TS; 2 8S; D TD; 2 8C; off; back 1 1000; back 2 2000; close;
+    open 3; bet 1 1000; bet 2 2000; bet 3 500; 1 TC; 2 5S; 3 4D; D 6H; 1 7S; 2 6C; 3 4C;
+    D ?? down; stand 1; 1 8H; move 8H 1>2; bet 3 500; take-off 3 500; off 3; back 3 500; stand 2;
+    show D TC; D 9D; pay 2 2000; pay 1 1000; reshuffle; close; change 1000000 fill; tray 5000000
+"""
+"""What happens around a round: in the notation of :mod:`tests.settlement.table`."""
 _CLOSED: Final[dict[str, Write]] = {
     "filmed": _mistaken,
     "yen": _mistaken,
@@ -278,6 +331,9 @@ _CLOSED: Final[dict[str, Write]] = {
     "hand-dealt-missed": _noisy("casino-single-deck", noise.camera_misses),
     "dead-shoe": _played(_without_shoe),
     "blind-camera": _played(_without_camera),
+    "blind-at-the-turn": _played(_blind_at_the_turn),
+    "sensors-at-fault": _with(*_FAULTS),
+    "ruled": _ruled,
     "ended-in-deal": _played(lambda said: said[:12]),
     "unfinished": _played(lambda said: said[:MIDWAY], is_over=False),
     "later-version": _of_later_version,
