@@ -326,6 +326,19 @@ class FloorDatabase:
         )
         return {row.journal: (row.seq, row.head) for row in self._ask(query, (day,))}
 
+    def bodies(self, day: date, journal: str) -> Iterator[tuple[int, bytes]]:
+        """Yield number and JSON of each entry of a journal of a day, of its last epoch."""
+        query: LiteralString = (
+            "SELECT seq, convert_to(body, 'UTF8') AS body FROM pitwatch.entries e"
+            " JOIN (SELECT table_id, epoch FROM pitwatch.chains WHERE day = %s AND journal = %s"
+            " AND state <> 'retired' ORDER BY epoch DESC LIMIT 1) c USING (table_id, epoch)"
+            " WHERE seq > %s ORDER BY seq LIMIT %s"
+        )
+        last = 0
+        while rows := self._ask(query, (day, journal, last, _READ_AT_ONCE)):
+            yield from ((row.seq, row.body) for row in rows)
+            last = rows[-1].seq
+
     def retire(self, day: date, manifest: str) -> None:
         """Drop the entries of a day whose Parquet was verified.
 

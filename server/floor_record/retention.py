@@ -1,16 +1,28 @@
 """Drop days from the floor once their Parquet was verified against what the floor holds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
+from itertools import zip_longest
 from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from models.errors import OperatorError
-from server.archive.history import Day, Manifest
+from models.events import ReviewResolved
+from models.judgements import AnyEvent, ReviewRaised, RoundSettled
+from server.archive.history import Day, Manifest, PartReader
+from server.archive.settling import FACTS
 from server.floor_record.database import FloorDatabase
+from stream.reading import UnknownEvent, dated, event_of
+
+_KEPT: Final = FACTS | {ReviewRaised, ReviewResolved, RoundSettled}
+"""The types of entries that an archived day holds whole."""
 
 
 def retire_day(floor: FloorDatabase, day: date, history: Path) -> Manifest:
-    """Verify an archived day, compare its chain heads with the floor's, and drop the day there.
+    """Verify an archived day, compare its entries with the floor's, and drop the day there.
 
     Raises:
         InputRefused: a file of the archived day is not what was written.
@@ -27,6 +39,10 @@ def retire_day(floor: FloorDatabase, day: date, history: Path) -> Manifest:
             where=f"{one.folder} and the floor",
             way_out="Archive all the day's journals, and let their forwarders catch up",
         )
+    with one.parts() as parts:
+        for part in parts:
+            if part.part.journal in heads:
+                _compare(part, floor, day, one.folder)
     floor.retire(day, str(one.manifest.sha256))
     return one.manifest
 
@@ -45,3 +61,41 @@ def _difference(manifest: Manifest, heads: Mapping[str, tuple[int, str]]) -> str
                 f"{last[:16]}, the floor holds {seq} that end with {head[:16]}"
             )
     return None
+
+
+def _compare(part: PartReader, floor: FloorDatabase, day: date, folder: Path) -> None:
+    """Compare the facts and judgements of a journal, entry by entry.
+
+    A head stands for the entries of the journal that the day names. Whether the day holds these
+    entries, only they tell.
+    """
+    held = _kept_in_days(floor, day, part.part.journal)
+    for archived, due in zip_longest(part.read(), held):
+        found = None if archived is None else (archived[0], replace(archived[1], seq=None))
+        if found != due:
+            entry = min(one[0] for one in (found, due) if one is not None)
+            raise OperatorError(
+                f"entry {entry} of journal {part.name} is not what the floor holds: "
+                f"expected {_shown(due)}, found {_shown(found)}",
+                where=str(folder),
+                way_out="Do not trust this archive. Write the day again from its journals",
+            )
+
+
+def _kept_in_days(floor: FloorDatabase, day: date, journal: str) -> Iterator[tuple[int, AnyEvent]]:
+    """Yield the entries of a journal that archived days hold whole, without their ``seq``."""
+    numbers: list[int] = []
+
+    def events() -> Iterator[AnyEvent | UnknownEvent]:
+        for seq, body in floor.bodies(day, journal):
+            numbers.append(seq)
+            yield event_of(body, f"the floor's journal {journal}", seq)
+
+    for event in dated(events(), lambda: None):
+        seq = numbers.pop()
+        if not isinstance(event, UnknownEvent) and type(event) in _KEPT:
+            yield seq, replace(event, seq=None)
+
+
+def _shown(entry: tuple[int, AnyEvent] | None) -> str:
+    return "no such entry" if entry is None else msgspec.json.encode(entry[1]).decode()

@@ -8,6 +8,7 @@ from server.cli.app import run
 from server.floor_record.database import FloorDatabase
 from server.process.exit_status import Exit
 from stream.journal import Journal
+from tests.server.archive.test_bad_days import in_event, rewritten
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.floor_record.test_intake import forward, journal_at, on_floor, some
 
@@ -69,6 +70,19 @@ def test_a_day_with_a_changed_byte_stays(site: FloorSite, journal: Path, history
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     assert retired(site, history) == Exit.REFUSED
+    assert len(on_floor(site)) == 12
+
+
+def test_a_day_whose_facts_are_others_stays(
+    site: FloorSite, journal: Path, history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its manifest was made anew, and names the same journals with the same heads."""
+    forward(site, journal)
+    rewritten(history / DAY, "facts", in_event("amount", 5_000))
+    assert retired(site, history) == Exit.REFUSED
+    said = capsys.readouterr().err
+    assert "entry 1 of journal a" in said
+    assert '"amount":500}, found' in said
     assert len(on_floor(site)) == 12
 
 
