@@ -1,4 +1,3 @@
-import os
 import stat
 from pathlib import Path
 
@@ -109,10 +108,9 @@ def test_nothing_is_left_of_a_session_that_fails(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_session_folder_can_be_read_by_others(tmp_path: Path) -> None:
+def test_a_session_folder_is_its_owners_alone(tmp_path: Path) -> None:
     folder = simulate(QUICK, tmp_path / "evening")
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
-    assert os.access(folder / "session.toml", os.R_OK)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from stream.journal import Journal
 FACTS = ROOT / "server" / "examples" / "facts.jsonl"
 COMMANDS = (
     "simulate {at}/new/dealt --no-video --rounds 1 --seed 3",
-    f"settle {FACTS} --rulebook kansas-shoe --out {{at}}/hands.jsonl",
+    "settle {facts} --rulebook kansas-shoe --out {at}/hands.jsonl",
     "journal keys {at}/table.key",
     "journal backup {at}/data/journals/bj.journal {at}/copy.journal",
     "export {at}/copy.journal --what ledger --out {at}/ledger.csv",
@@ -39,7 +39,7 @@ def written(tmp_path: Path) -> Path:
         (tmp_path / "data" / "journals").mkdir(parents=True)
         Journal.create(tmp_path / "data" / "journals" / "bj.journal").close()
     for line in COMMANDS:
-        status = run(line.format(at=tmp_path).split())
+        status = run([word.format(at=tmp_path, facts=FACTS) for word in line.split()])
         assert status in {Exit.CLEAN, Exit.FINDINGS}, line
     return tmp_path
 

@@ -179,4 +179,5 @@ def test_a_page_gets_the_formats_of_the_house(at_work: House, tmp_path: Path) ->
                     "shifts": ["06:00", "18:00"],
                     "others": {},
                     "exports": ["csv", "parquet"],
+                    "unsigned": None,
                 }
