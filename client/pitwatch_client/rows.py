@@ -14,6 +14,9 @@ Phase: TypeAlias = Literal["waiting", "wagers", "deal", "players", "dealer", "se
 Presence: TypeAlias = Literal["live", "quiet", "recorded"]
 """``live``: a process writes its journal, and its last event is at most minutes old. ``quiet``: a
 process writes it, but its last event is older, as in a replay. ``recorded``: it is closed."""
+TrayReason: TypeAlias = Literal[
+    "buy_in", "cash_out", "fill", "credit", "colour_change", "marker", "other"
+]
 RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
 SettledStatus: TypeAlias = Literal["final", "pending", "review"]
 DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
@@ -224,7 +227,7 @@ class TrayChange(msgspec.Struct, frozen=True):
 
     seq: int
     amount: int
-    reason: str
+    reason: TrayReason
     spot: int | None = None
     player: str | None = None
     slip: str | None = None

@@ -35,12 +35,15 @@ def regular_run(data: Path, backups: Path) -> tuple[int, str]:
     env = {**os.environ, "PITWATCH": str(PITWATCH), "COLUMNS": "2000"}
     printed = ""
     for line in re.findall(r"(?m)^ExecStart(?:Post)?=(.*)$", UNIT.read_text()):
-        placed = line.replace("/opt/pitwatch/current/.venv/bin", str(BIN))
-        placed = placed.replace("/opt/pitwatch/current/deploy", str(DEPLOY))
-        placed = placed.replace("/var/lib/pitwatch", str(data))
-        run = run_program(
-            *shlex.split(placed.replace("/var/backups/pitwatch", str(backups))), env=env
-        )
+        words = shlex.split(line)
+        for folder, own in (
+            ("/opt/pitwatch/current/.venv/bin", BIN),
+            ("/opt/pitwatch/current/deploy", DEPLOY),
+            ("/var/lib/pitwatch", data),
+            ("/var/backups/pitwatch", backups),
+        ):
+            words = [word.replace(folder, str(own)) for word in words]
+        run = run_program(*words, env=env)
         printed += run.stdout + run.stderr
         if run.returncode:
             return run.returncode, printed

@@ -51,11 +51,17 @@ def systemd(name: str) -> str:
 
 @pytest.fixture
 def placed(tmp_path: Path) -> Path:
-    """The units with the commands of this tree: systemd checks that they are there."""
+    """The units with the commands of this tree: systemd checks that they are there.
+
+    The tree may lie in a folder whose name has a space, which a unit cannot name.
+    """
+    programs, deploy = tmp_path / "programs", tmp_path / "deploy"
+    programs.symlink_to(BIN)
+    deploy.symlink_to(DEPLOY)
     for name in UNITS:
         text = (FOLDER / name).read_text()
-        text = text.replace("/opt/pitwatch/current/.venv/bin/", f"{BIN}/")
-        (tmp_path / name).write_text(text.replace("/opt/pitwatch/current/deploy/", f"{DEPLOY}/"))
+        text = text.replace("/opt/pitwatch/current/.venv/bin/", f"{programs}/")
+        (tmp_path / name).write_text(text.replace("/opt/pitwatch/current/deploy/", f"{deploy}/"))
     return tmp_path
 
 

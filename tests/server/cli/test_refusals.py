@@ -18,11 +18,15 @@ RULES = ("-r", "kansas-shoe")
 @pytest.mark.parametrize(
     ("event", "field", "expected"),
     [
-        ('{"type":"payment_made","spot":1,"kind":"x","amount":1}', "kind", "insurance, main"),
+        (
+            '{"type":"payment_made","spot":1,"kind":"x","amount":1}',
+            "kind",
+            "coupon, insurance, main",
+        ),
         (
             '{"type":"wager_placed","spot":1,"kind":"x","amount":1}',
             "kind",
-            "double, insurance, main, side, split",
+            "coupon, double, insurance, main, side, split, toke",
         ),
         (
             '{"type":"player_acted","spot":1,"action":"hit","manner":"x"}',
@@ -31,7 +35,7 @@ RULES = ("-r", "kansas-shoe")
         ),
         ('{"type":"cards_touched","spot":1,"manner":"x"}', "manner", "one_hand, two_hands"),
         ('{"type":"card_dealt","to":1,"card":"AS","face":"x"}', "face", "down, up"),
-        ('{"type":"wager_placed","spot":1,"amount":1}', "kind", "double, insurance, main, side"),
+        ('{"type":"wager_placed","spot":1,"amount":1}', "kind", "coupon, double, insurance, main"),
         (
             '{"type":"console_entry","source":"console:a",'
             '"fact":{"type":"cards_touched","spot":1,"manner":"x"}}',
