@@ -45,6 +45,8 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rules_hash: str = ""
     """Hash of every knob, where there are overrides. Not a knob itself."""
     decks: Annotated[int, Meta(ge=1, le=8)]
+    shoe: Literal["dealt_out", "continuous"]
+    """Whether cards stay out until the shuffle, or return to a shuffler after their round."""
     dealer_first_card: Literal["up", "down"]
     dealer_second_card: Literal["with_deal", "after_players"]
     player_cards: Literal["up", "down"]

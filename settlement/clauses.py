@@ -117,11 +117,11 @@ _ALL: Final = (
     Clause("play.card_due", "A card that is asked for or owed is dealt.", passages=("play.hit",)),
     Clause("play.signal", "Decisions are shown in the ways the house accepts.", ("signals.hit",)),
     Clause("play.touch", "Players touch cards only as the house allows.", ("player_touch",)),
-    Clause("deck.composition", "No more of a card than the decks in play hold.", ("decks",)),
+    Clause("deck.composition", "No more of a card than the decks in play hold.", ("decks", "shoe")),
     Clause("deck.count", "The game is dealt from as many decks as the house says.", ("decks",)),
     Clause("deck.same_card", "The card turned up is the card that was dealt there."),
     Clause("deck.burn", "Cards are burned after the shuffle.", ("burn_after_shuffle",)),
-    Clause("deck.cut_card", "The round in which the cut card comes is the shoe's last."),
+    Clause("deck.cut_card", "The round in which the cut card comes is the shoe's last.", ("shoe",)),
     Clause("split.pair", "Two cards of equal value or rank may be split.", ("split_match",)),
     Clause(
         "split.wager", "A split hand carries a wager equal to the first.", passages=("split.wager",)

@@ -26,6 +26,7 @@ from settlement.payments import compare, forget_payments, out_of_order, paid_lat
 from settlement.play import DEAD, live, owed_card, turn_over
 from settlement.rulings import call_off
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
+from settlement.shoe import between_rounds
 from settlement.side_bets import settle_sides
 from settlement.splits import amount_faults
 from settlement.state import Hand, Noted, Round, Spot, State
@@ -414,8 +415,7 @@ def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
     """Carry over the state that the next round starts from."""
     table, round_ = state.table, state.round
     round_.tray_was_sure = table.tray_sure
-    if not table.shoe.started:
-        table.shoe.forget()
+    between_rounds(table.shoe)
     if table.cut_now:
         table.shoe.cut = True
     if round_.counted or round_.called_off:

@@ -23,6 +23,8 @@ class HouseRules:
 
     def _deal(self, book: Rulebook) -> None:
         self.decks = book.decks
+        self.deals_out = book.shoe == "dealt_out"
+        """Whether cards stay out until the shuffle, or until their round is over."""
         self.burn_after_shuffle = book.burn_after_shuffle
         self.dealer_first_card: str = book.dealer_first_card
         self.deals_hole_card = book.dealer_second_card == "with_deal"
@@ -69,7 +71,7 @@ class HouseRules:
         self.table_max = book.table_max
         self.max_spots_per_player = book.max_spots_per_player
         self._multiples = sorted(book.multi_spot_min_multiple.items())
-        self.mid_shoe_entry = book.mid_shoe_entry
+        self.mid_shoe_entry = book.mid_shoe_entry or not self.deals_out
         self.side_wagers = book.side_wagers
         unit, up = book.payout_unit, book.payout_rounding == "up"
         self.side_bets = {name: Bet(name, bet, unit, up=up) for name, bet in book.side_bets.items()}

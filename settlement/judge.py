@@ -59,6 +59,7 @@ def judge(state: State, noted: Noted) -> None:
 def judge_record(state: State) -> None:
     """Apply the facts of the round in play. Once it is called off, nothing is played any more."""
     round_ = state.round
+    shoe.between_rounds(state.table.shoe)
     for noted in round_.record[: round_.off_at]:
         judge(state, noted)
     for noted in round_.record[round_.off_at :]:

@@ -43,6 +43,10 @@ KNOBS: Final[Mapping[str, Any]] = dict(_knobs())
 """Every knob by its dotted name, with its type, in the order of the schema."""
 
 _ADDED_LATER: Final[Mapping[str, tuple[Any, str]]] = {
+    "shoe": (
+        "dealt_out",
+        "The sheet was written before this knob; every game then was dealt out and shuffled.",
+    ),
     "dealer_second_card": (
         "with_deal",
         "The sheet was written before this knob; every game then had a hole card from the deal.",

@@ -14,10 +14,16 @@ def started(state: State, noted: Noted) -> None:
         detail = f"a shoe of {_decks(fact.decks)} was started; "
         detail += f"this game is dealt from {_decks(state.rules.decks)}"
         state.find("wrong_deck_count", noted.seq, detail)
-    table.shoe = Shoe(fact.decks, started=True)
+    table.shoe = Shoe(fact.decks, started=state.rules.deals_out)
     table.entered.clear()
     table.newcomers.clear()
     table.cut_now = False
+
+
+def between_rounds(shoe: Shoe) -> None:
+    """Restart the count between rounds, unless the cards out are known to stay out."""
+    if not shoe.started:
+        shoe.forget()
 
 
 def _decks(count: int) -> str:

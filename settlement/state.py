@@ -457,7 +457,8 @@ class Shoe:
     def __init__(self, decks: int, *, started: bool) -> None:
         self.decks = decks
         self.started = started
-        """Whether its start was observed."""
+        """Whether its count holds from round to round: its start was observed, and the cards of
+        finished rounds stay out of it."""
         self.burned = 0
         self.burn_judged = False
         self.boxed_last = NOT_BOXED

@@ -29,7 +29,12 @@ def left(table: Table, noted: Noted) -> None:
 
 
 def cut_card(state: State) -> None:
-    """Note the end of the shoe: with the round in play, or with the one just finished."""
+    """Note the end of the shoe: with the round in play, or with the one just finished.
+
+    A continuous shuffler has no end.
+    """
+    if not state.rules.deals_out:
+        return
     round_ = state.round
     if round_.phases.opened or round_.phases.dealt or round_.spots:
         state.table.cut_now = True
@@ -40,8 +45,6 @@ def cut_card(state: State) -> None:
 def deal_begins(state: State, seq: int) -> None:
     """Judge, at the first card, the wagers and the shoe that they are dealt from."""
     table, round_ = state.table, state.round
-    if not table.shoe.started:
-        table.shoe.forget()
     burn_due(state, seq)
     if table.shoe.cut:
         detail = "a round was dealt after the cut card had come; the shoe had to be shuffled"

@@ -92,7 +92,7 @@ def _alone(play: Play) -> Play:
         if small or any(table.shoe.left(rank) < SCENE_RANKS for rank in RANKS):
             table.start_afresh()
         play(table)
-        if small or table.rested():
+        if table.deals_out and (small or table.rested()):
             table.start_shoe()
 
     return played

@@ -271,6 +271,7 @@ class Round(Acts):
     def close(self) -> None:
         """Take up the dealer's cards."""
         self.table.write(RoundClosed())
+        self.table.take_up()
 
     # --- internal -------------------------------------------------------------------------
 

@@ -93,6 +93,11 @@ class Table:
         if self.shoe.out:
             self.start_shoe()
 
+    def take_up(self) -> None:
+        """Clear the felt of a round that is over: a continuous shuffler gets its cards back."""
+        if not self.deals_out:
+            self.shoe = self._fresh_shoe(self.shoe.decks)
+
     def rested(self) -> bool:
         """Return whether a spot sat out the last round."""
         opened = max(n for n, step in enumerate(self.steps) if isinstance(step.fact, RoundOpened))
@@ -119,6 +124,11 @@ class Table:
         """Whether cards come from a reading shoe; nothing reads hand-held decks."""
         return self.rules.player_cards == "up"
 
+    @property
+    def deals_out(self) -> bool:
+        """Whether cards stay out until the shuffle, which a cut card announces."""
+        return self.rules.shoe == "dealt_out"
+
     def minimum(self, spot: int) -> Cents:
         """Return the least wager on ``spot``, by the number of its player's spots."""
         held = next(len(spots) for spots in self.seats.values() if spot in spots)
@@ -138,6 +148,8 @@ class Table:
 
     def _fresh_shoe(self, decks: int | None = None) -> Shoe:
         penetration = 0.75 if self.rules.decks > 2 else 0.55
+        if not self.deals_out:
+            penetration = 1.0  # Without a cut card.
         return Shoe(decks or self.rules.decks, self._cards, penetration=penetration)
 
 

@@ -98,9 +98,12 @@ def _figures(story: SessionStory) -> str:
 def _about(story: SessionStory) -> str:
     session = story.session
     sources = [camera.name for camera in session.cameras] + [port.port for port in session.serial]
+    dealt = f"{session.dealing}, {counted(story.book.rules.decks, 'deck')}"
+    if story.book.rules.shoe == "continuous":
+        dealt += ", a continuous shuffler"
     rows = {
         "Rulebook": f"{name_of(story.book.rules).text}: {story.book.cited.title}",
-        "Dealt from": f"{session.dealing}, {counted(story.book.rules.decks, 'deck')}",
+        "Dealt from": dealt,
         "Began": story.formats.moment(session.at),
         "Times": f"of the house: {story.formats.zone(session.at)}",
         "Sensors": ", ".join(sources),

@@ -166,7 +166,9 @@ class SettlementBook:
         """Check a decision; as :func:`settlement.reconcile.check_decision`."""
         facts, numbers = self._facts_about(decision)
         earlier = [one for one in self._decisions if one.round in numbers]
-        check_decision(facts, self._raised, earlier, decision, engine.rules.decks)
+        continuous = engine.rules.shoe == "continuous"
+        decks = engine.rules.decks
+        check_decision(facts, self._raised, earlier, decision, decks, continuous=continuous)
 
     def resolve(self, decision: ReviewResolved, engine: Engine) -> Engine:
         """Apply a person's decision, and settle the affected rounds again.

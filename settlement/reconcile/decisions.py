@@ -88,6 +88,8 @@ def check_decision(
     earlier: Sequence[ReviewResolved],
     decision: ReviewResolved,
     decks: int,
+    *,
+    continuous: bool = False,
 ) -> None:
     """Refuse a decision that cannot be so.
 
@@ -97,6 +99,7 @@ def check_decision(
         earlier: every decision of it.
         decision: what a person decides now.
         decks: how many decks the shoe held.
+        continuous: whether cards returned to it once their round was over.
 
     Raises:
         OperatorError: there is no such item; the decision lacks what it needs; which card is
@@ -108,7 +111,8 @@ def check_decision(
     _applied(own, _by_round(facts).get(decision.round, []), raised, decision)
     if decision.choice is not None and str(decision.choice) not in review.candidates:
         after = decided(facts, raised, (*earlier, decision))
-        _check_shoe(after.facts, decision, decks)
+        out = _by_round(after.facts)[decision.round] if continuous else after.facts
+        _check_shoe(out, decision, decks)
 
 
 def voided(result: RoundResult) -> RoundResult:

@@ -150,10 +150,15 @@ def merged(pending: list[Draw], new: tuple[Draw, ...]) -> list[Draw]:
 
 
 class Composition:
-    """What the shoe can still hold: its decks less every card that left it."""
+    """What the shoe can still hold: its decks less every card that left it.
 
-    def __init__(self, decks: int) -> None:
-        self._decks = decks
+    Args:
+        decks: how many it holds.
+        continuous: whether the cards of a finished round return to it.
+    """
+
+    def __init__(self, decks: int, *, continuous: bool = False) -> None:
+        self._decks, self._continuous = decks, continuous
         self._out: Counter[Card] = Counter()
         self._unsure: Counter[Card] = Counter()
         self._doubted: Counter[Card] = Counter()
@@ -188,6 +193,8 @@ class Composition:
 
     def round_over(self) -> None:
         """Whatever was counted so far is of rounds that are over."""
+        if self._continuous:
+            self.shuffled(self._decks)
         self._past = self._doubted.copy()
         self._before = (self._out.copy(), self._unsure.copy(), self._doubted.copy())
 

@@ -128,7 +128,7 @@ def _another(card: Card | None) -> Card:
 
 @mistake(
     "burn_missing",
-    when=lambda rules: rules.burn_after_shuffle > 0,
+    when=lambda rules: rules.burn_after_shuffle > 0 and rules.shoe == "dealt_out",
     knobs=("burn_after_shuffle=1",),
 )
 def _forgets_to_burn(table: Table) -> None:
@@ -143,7 +143,7 @@ def _shuffles_a_deck_more(table: Table) -> None:
     scene(table).play()
 
 
-@mistake("dealt_past_cut_card")
+@mistake("dealt_past_cut_card", when=lambda rules: rules.shoe == "dealt_out")
 def _ignores_the_cut_card(table: Table) -> None:
     table.start_afresh()
     table.shoe.bring_cut(5)

@@ -59,7 +59,11 @@ def _one_player(table: Table, count: int) -> dict[str, tuple[int, ...]]:
     return before
 
 
-@mistake("mid_shoe_entry", spots=2, when=lambda rules: not rules.mid_shoe_entry)
+@mistake(
+    "mid_shoe_entry",
+    spots=2,
+    when=lambda rules: not rules.mid_shoe_entry and rules.shoe == "dealt_out",
+)
 def _enters_in_mid_shoe(table: Table) -> None:
     table.start_afresh()
     late = next(spot for spot in reversed(table.spots) if (spot,) in table.seats.values())

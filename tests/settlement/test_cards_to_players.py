@@ -192,6 +192,12 @@ def test_a_boxed_card_is_put_aside() -> None:
     assert found(ROUND.replace("D TC", "boxed TC; D TC")) == [("face_up_card_used", 4)]
 
 
+@pytest.mark.parametrize("start", ["", "shoe 6; "])
+def test_a_boxed_card_is_not_the_first_of_the_round(start: str) -> None:
+    text = start + ROUND.replace("1 TS", "boxed TS; 1 TS")
+    assert codes(text) == ["face_up_card_used"]
+
+
 def test_a_boxed_card_brought_back_later_is_used_too() -> None:
     text = "shoe 1; bet 1 1000; boxed 2C; 1 TS; D TC; 1 {}; D 8S down; show D 8S; close"
     assert codes(text.format("3C"), *ONE_DECK) == []

@@ -74,6 +74,13 @@ def test_a_dealer_without_a_hole_card_is_followed() -> None:
         assert (found.exact, found.asked, found.wrong) == (2, (), ())
 
 
+def test_a_continuous_shuffler_deals_the_same_cards_round_after_round() -> None:
+    knobs = ("shoe=continuous", "decks=1")
+    played = session("kansas-shoe", 0, rounds=6, spots=(1, 2, 3), knobs=knobs)
+    found = compare(played, reconciled(played, played.heard))
+    assert (found.exact, found.asked, found.wrong) == (6, (), ())
+
+
 @pytest.mark.parametrize("felt", ["four-spots", "six-spots", "seven-spots"])
 def test_every_felt_tells_its_spots_apart(felt: str) -> None:
     spots = tuple(range(1, {"four-spots": 5, "six-spots": 7, "seven-spots": 8}[felt]))

@@ -24,6 +24,7 @@ HOUSES = (
 )
 KNOBS_OF_THE_SEVEN = """
 decks 6 2 2 6 2 1 1
+shoe dealt_out
 dealer_first_card up up up up up up down
 dealer_second_card with_deal
 player_cards up down up up down down down
@@ -181,8 +182,8 @@ quote = "Our dealers hit soft 17."
 
 def home() -> str:
     """Return a sheet that states every knob."""
-    unstated = {"coupon": "even_money", "coupon_taken": "decided"}
-    cites = 'source = "default"\nreason = "A promotion of the house."\n'
+    unstated = {"shoe": "dealt_out", "coupon": "even_money", "coupon_taken": "decided"}
+    cites = 'source = "default"\nreason = "The sheet says nothing of it."\n'
     more = (f'[knobs.{knob}]\nvalue = "{value}"\n{cites}' for knob, value in unstated.items())
     return "\n".join((text("home"), *more))
 
@@ -195,7 +196,7 @@ def home_without(knob: str) -> str:
 
 UNDER_KNOBS = [knob for knob in KNOBS if knob != "side_bets"]
 """Those that a sheet sets under ``[knobs]``."""
-ADDED_LATER = ("dealer_second_card", "hit_on_21", "coupon", "coupon_taken")
+ADDED_LATER = ("shoe", "dealer_second_card", "hit_on_21", "coupon", "coupon_taken")
 
 
 @pytest.mark.parametrize("knob", ADDED_LATER)

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.errors import OperatorError
-from models.events import CardDealt, RoundOpened, ShoeStarted, WagerPlaced
+from models.events import CardDealt, CutCardReached, RoundOpened, ShoeStarted, WagerPlaced
+from settlement.engine import settle
+from settlement.rulebooks import overridden
 from simulation.dealing import deal_session
 from simulation.session import Settings
 from simulation.table import Table
@@ -43,6 +45,23 @@ def test_no_more_of_a_card_leaves_a_shoe_than_its_decks_hold(seed: int, rulebook
         if isinstance(step.fact, CardDealt) and step.card is not None:
             out[step.card.value] += 1
         assert all(count <= rules.decks for count in out.values())
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(seed=SEEDS, rulebook=st.sampled_from(RULEBOOKS))
+def test_a_continuous_shuffler_gets_the_cards_of_each_round_back(seed: int, rulebook: str) -> None:
+    rules = overridden(rules_of(rulebook), ("shoe=continuous", "decks=1"))
+    steps = deal_session(Table(rules, (1, 2, 3), seed), 8, seed)
+    told, out = [type(step.fact) for step in steps], Counter[str]()
+    assert told.count(ShoeStarted) == 1
+    assert CutCardReached not in told
+    for step in steps:
+        if isinstance(step.fact, RoundOpened):
+            assert all(count == 1 for count in out.values())
+            out.clear()
+        if isinstance(step.fact, CardDealt) and step.card is not None:
+            out[step.card.value] += 1
+    assert not list(settle(enumerate((step.fact for step in steps), 1), rules))[-1].violations
 
 
 @settings(max_examples=examples(10), deadline=None)

@@ -23,6 +23,8 @@ PAIRS = [
     for code in known()
     if code in KNOBBED or _possible(rulebook, code)
 ]
+OF_A_SHOE = ("burn_missing", "dealt_past_cut_card", "mid_shoe_entry")
+"""Mistakes at a shoe that is dealt out alone."""
 # A tray that was counted wrongly once is off at every later count.
 IN_SHOES = [
     (rulebook, code)
@@ -46,6 +48,21 @@ def test_a_mistake_is_found_once_and_nothing_else_is(rulebook: str, code: str) -
     )
     found = [violation.code for result in results(settings) for violation in result.violations]
     assert found == [code]
+
+
+@pytest.mark.parametrize("code", one_in(3, [code for code in known() if code not in OF_A_SHOE]))
+def test_a_mistake_at_a_continuous_shuffler_is_found_once(code: str) -> None:
+    book = next(book for book, possible in PAIRS if possible == code)
+    settings = Settings(rulebook=book, knobs=("shoe=continuous",), rounds=3, mistakes=(code,))
+    found = [violation.code for result in results(settings) for violation in result.violations]
+    assert found == [code]
+
+
+@pytest.mark.parametrize("code", OF_A_SHOE)
+def test_what_is_no_mistake_at_a_continuous_shuffler_is_refused(code: str) -> None:
+    knobs = ("shoe=continuous", "mid_shoe_entry=false", "burn_after_shuffle=1")
+    with pytest.raises(OperatorError, match="under kansas-shoe this is no mistake"):
+        results(Settings(knobs=knobs, mistakes=(code,)))
 
 
 @pytest.mark.parametrize("peek", [True, False])

@@ -250,6 +250,24 @@ def test_a_card_that_the_shoe_cannot_hold_any_more_is_refused_but_as_a_candidate
             check_decision(facts, raised, (), decision(choice=king), decks=1)
 
 
+def test_a_card_of_another_round_may_come_again_from_a_continuous_shuffler() -> None:
+    king = Card("KS")
+    facts: list[AnyFact] = [
+        ShoeStarted(decks=1),
+        *(RoundOpened(round=1), dealt(1, king, 1)),
+        *(RoundOpened(round=2), dealt(1, Card("QS"), 2), dealt(3, None, 3)),
+        *(RoundOpened(round=3), dealt(1, king, 4)),
+    ]
+    raised = [ReviewRaised(round=2, review=Review("nobody read the card", (), (3,)))]
+    chosen = decision(choice=king, round=2)
+    check_decision(facts, raised, (), chosen, decks=1, continuous=True)
+    with pytest.raises(OperatorError, match="held KS 1 times"):
+        check_decision(facts, raised, (), chosen, decks=1)
+    queen = decision(choice=Card("QS"), round=2)
+    with pytest.raises(OperatorError, match="held QS 1 times"):
+        check_decision(facts, raised, (), queen, decks=1, continuous=True)
+
+
 def dealt(spot: int, card: Card | None, evidence: int) -> CardDealt:
     return CardDealt(to=spot, card=card, evidence=(evidence,), at=evidence)
 

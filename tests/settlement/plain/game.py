@@ -204,24 +204,48 @@ class Game:
         """Shuffle where the shoe is through, and let players come and go."""
         if self.round == 0 and self.style.tray:
             self.count_tray()
-        if self.cut_out or len(self.cards) < _ENOUGH + 6 * len(self.places):
+        if self.round and self.continuous:
+            self.return_cards()
+        elif self.cut_out or len(self.cards) < _ENOUGH + 6 * len(self.places):
             self.shuffle()
-        elif self.rules.mid_shoe_entry and self.chance(0.03):
+        if self.rounds_in_shoe and self.may_enter and self.chance(0.03):
             self.seat_players()
 
     def shuffle(self) -> None:
         """Start a fresh shoe, burn what the house burns, seat players anew now and then."""
-        decks = self.rules.decks
-        self.cards = [*DECK] * decks
-        self.random.shuffle(self.cards)
-        self.cut_at = int(len(self.cards) * (0.2 + 0.3 * self.random.random()))
-        self.cut_out, self.rounds_in_shoe = False, 0
+        self.load()
+        self.rounds_in_shoe = 0
         self.players = set()
         if self.style.shoe_seen:
-            self.tell(ev.ShoeStarted(decks=decks))
+            self.tell(ev.ShoeStarted(decks=self.rules.decks))
         self.burn(self.rules.burn_after_shuffle + (self.chance(0.1)))
         if self.style.seats_told and (not self.seats or self.chance(0.3)):
             self.seat_players()
+
+    def return_cards(self) -> None:
+        """Put the cards of the last round back, one burned since among them, or change them all."""
+        if self.chance(0.05):
+            self.shuffle()
+        else:
+            self.burn(self.chance(0.05))
+            self.load()
+
+    def load(self) -> None:
+        """Put every card into the shoe; to a continuous shuffler the cut card means nothing."""
+        self.cards = [*DECK] * self.rules.decks
+        self.random.shuffle(self.cards)
+        self.cut_at = int(len(self.cards) * (0.2 + 0.3 * self.random.random()))
+        self.cut_out = False
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the cards of a round that is over are dealt again."""
+        return self.rules.shoe == "continuous"
+
+    @property
+    def may_enter(self) -> bool:
+        """Whether players may come in between any two rounds."""
+        return self.rules.mid_shoe_entry or self.continuous
 
     def burn(self, count: int) -> None:
         """Put cards to the discard rack."""
@@ -265,7 +289,7 @@ class Game:
 
     def spots_played(self) -> list[int]:
         """Choose the spots that are played: whoever may come in, or stay."""
-        free = self.rules.mid_shoe_entry or self.rounds_in_shoe == 0
+        free = self.may_enter or self.rounds_in_shoe == 0
         allowed = [spot for spot in self.places if free or self.who(spot) in self.players]
         return [spot for spot in allowed if self.chance(0.8)] or allowed[:1]
 

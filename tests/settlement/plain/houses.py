@@ -47,6 +47,7 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "dealer_second_card": ("with_deal", "with_deal", "after_players"),
     "coupon": ("none", "even_money", "as_wager"),
     "coupon_taken": ("decided", "always"),
+    "shoe": ("dealt_out", "dealt_out", "continuous"),
 }
 _POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "dealer_overdraw": ("burn", "keep"),

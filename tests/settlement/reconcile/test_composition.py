@@ -32,6 +32,17 @@ def test_cards_are_counted_anew_after_they_were_taken_back(decks: Composition) -
     assert (decks.room(NINE), decks.room(TEN)) == (5, 5)
 
 
+def test_what_a_round_dealt_returns_to_a_continuous_shuffler() -> None:
+    counted = Composition(6, continuous=True)
+    counted.left_shoe(NINE, sure=False)
+    assert counted.room(NINE) == 5
+    counted.round_over()
+    counted.left_shoe(TEN)
+    counted.take_back()
+    assert (counted.room(NINE), counted.room(TEN)) == (6, 6)
+    assert not counted.disproved(NINE)
+
+
 def test_a_card_that_was_disproved_stays_so_when_others_are_taken_back(
     decks: Composition,
 ) -> None:

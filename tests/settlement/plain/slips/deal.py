@@ -203,15 +203,16 @@ class UsesABoxedCard(Clumsy):
 class DealsOneTooMany(Clumsy):
     """A face comes once more than the decks hold it."""
 
-    def shuffle(self) -> None:
+    def load(self) -> None:
         self.face = DECK[self.below(52)]
         self.left = self.rules.decks
-        super().shuffle()
+        super().load()
         self.cards.sort(key=lambda card: card is self.face)
 
     def burn(self, count: int) -> None:
         self.cards.sort(key=lambda card: card is not self.face)
         super().burn(count)
+        self.cards.sort(key=lambda card: card is self.face)
 
     def styled(self, style: Style) -> Style:
         return replace(super().styled(style), reads_down=True)
@@ -304,7 +305,7 @@ class ForgetsToBurn(Clumsy):
 
     @classmethod
     def possible(cls, rules: Rulebook, code: str) -> bool:
-        return rules.burn_after_shuffle > 0
+        return rules.burn_after_shuffle > 0 and rules.shoe == "dealt_out"
 
     def burn(self, count: int) -> None:
         if self.pending:
@@ -325,6 +326,10 @@ class IgnoresTheCutCard(Clumsy):
     """One more round is dealt from a shoe that is through."""
 
     first = False
+
+    @classmethod
+    def possible(cls, rules: Rulebook, code: str) -> bool:
+        return rules.shoe == "dealt_out"
 
     def before_round(self) -> None:
         if self.pending and self.cut_out and self.round and len(self.cards) > 60:

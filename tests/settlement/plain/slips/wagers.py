@@ -85,9 +85,10 @@ class PlaysTooManySpots(Clumsy):
         self.tell(ev.PlayerSeated(player="P1", spots=held))
         self.seats = dict.fromkeys(held, "P1")
 
-    def shuffle(self) -> None:
-        super().shuffle()
-        if not self.pending and list(self.seats.values()).count("P1") > 1:
+    def before_round(self) -> None:
+        super().before_round()
+        most = self.rules.max_spots_per_player or 0
+        if not self.pending and list(self.seats.values()).count("P1") > most:
             self.seat_players()
 
     def spots_played(self) -> list[int]:
@@ -116,7 +117,7 @@ class PlaysTooManySpots(Clumsy):
 class EntersInTheMiddle(Clumsy):
     @classmethod
     def possible(cls, rules: Rulebook, code: str) -> bool:
-        return not rules.mid_shoe_entry
+        return not rules.mid_shoe_entry and rules.shoe == "dealt_out"
 
     def spots_played(self) -> list[int]:
         played = super().spots_played()
