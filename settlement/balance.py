@@ -185,6 +185,10 @@ def added(one: Totals | None, other: Totals) -> Totals:
     )
 
 
+_COUNTED: Final = (HandCalledOff, PaymentMade, RoundCalledOff, RoundClosed, WagerRemoved)
+"""Facts by which :func:`payments_in` counts."""
+
+
 def payments_in(facts: Iterable[Event]) -> Iterator[Paid]:
     """Yield the payments of a round's facts, which are in order.
 
@@ -259,7 +263,7 @@ def balances(events: Iterable[AnyEvent], results: Iterable[RoundResult]) -> tupl
     for event in events:
         if isinstance(event, RoundSettled):
             because[event.result.round] = event.because
-        elif isinstance(event, PaymentMade | RoundClosed):
+        elif isinstance(event, _COUNTED):
             facts[event.seq] = event
     return tuple(
         balance(one, payments_in(facts[seq] for seq in because.get(one.round, ()) if seq in facts))

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from models.errors import OperatorError, TechnicianError
-from models.events import ReviewResolved
+from models.events import ConsoleEntry, ReviewResolved
 from models.judgements import AnyEvent
 from server.floor_record.decisions import DecisionSent
 from server.floor_record.link import Link
@@ -195,9 +195,13 @@ class RecordJournal:
             OperatorError: the table refuses it, or the floor takes no more of its journal.
             TechnicianError: the table does not answer.
         """
-        return await asyncio.to_thread(self._decide, msgspec.json.encode(decision))
+        return await asyncio.to_thread(self._hand_in, msgspec.json.encode(decision))
 
-    def _decide(self, word: bytes) -> Handed:
+    async def enter(self, entry: ConsoleEntry) -> Handed:
+        """Send an entry to the table through the floor; as :meth:`decide`."""
+        return await asyncio.to_thread(self._hand_in, msgspec.json.encode(entry))
+
+    def _hand_in(self, word: bytes) -> Handed:
         with self._links.one() as on:
             sent = DecisionSent(on, self.key.session, word)
             until_ns = elapsed_ns() + _PATIENCE_NS

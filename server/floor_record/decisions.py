@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from models.decode import decode_event
 from models.errors import OperatorError, PitwatchError, TechnicianError
-from models.events import ReviewResolved
+from models.events import ConsoleEntry, ReviewResolved
 from server.floor_record.database import FloorDown, is_older
 from server.floor_record.link import Link
-from server.table.resolving import Handed, decide
+from server.table.resolving import Handed, decide, enter
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
 from stream.reading import Signature, journal_identity, last_place, last_signature
@@ -185,9 +185,13 @@ class DecisionDelivery:
     ) -> tuple[int | None, int | None, str | None, str | None]:
         try:
             event = decode_event(word.encode(), "floor record", 1)
-            if not isinstance(event, ReviewResolved):
-                return None, None, None, "expected a review_resolved"
-            handed = asyncio.run(decide(path, event))
+            match event:
+                case ReviewResolved():
+                    handed = asyncio.run(decide(path, event))
+                case ConsoleEntry():
+                    handed = asyncio.run(enter(path, event))
+                case _:
+                    return None, None, None, "expected a review_resolved or a console_entry"
             log.info(
                 "a decision of the floor was delivered", extra={"fields": _fields(path, handed)}
             )

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from models.events import ReviewResolved
+from models.events import ConsoleEntry, ReviewResolved
 from models.judgements import AnyEvent
-from server.table.resolving import Handed, decide
+from server.table.resolving import Handed, decide, enter
 from stream.journal import Place
 from stream.reading import UnknownEvent, last_place, read_between, read_on
 from stream.seal import has_seal
@@ -15,7 +15,7 @@ Events: TypeAlias = tuple[AnyEvent | UnknownEvent, ...]
 
 
 class SessionJournal(Protocol):
-    """Where a session's events are. Every method but :meth:`decide` may wait for a disk."""
+    """Where a session's events are. The methods that are no coroutines may wait for a disk."""
 
     @property
     def name(self) -> str:
@@ -46,6 +46,9 @@ class SessionJournal(Protocol):
 
     async def decide(self, decision: ReviewResolved) -> Handed:
         """Journal a person's decision, as :func:`server.table.resolving.decide` does."""
+
+    async def enter(self, entry: ConsoleEntry) -> Handed:
+        """Journal a person's entry, as :func:`server.table.resolving.enter` does."""
 
 
 class FileJournal:
@@ -92,3 +95,7 @@ class FileJournal:
     async def decide(self, decision: ReviewResolved) -> Handed:
         """Journal a decision: by the running table, or in the closed journal."""
         return await decide(self._path, decision)
+
+    async def enter(self, entry: ConsoleEntry) -> Handed:
+        """Have the running table journal an entry."""
+        return await enter(self._path, entry)

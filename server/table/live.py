@@ -39,7 +39,7 @@ from server.table.host_clock import check_not_before, stepped_back
 from server.table.kept_rest import RestFile, made_by
 from server.table.order import Order
 from server.table.overload import Overload
-from server.table.persons import Word
+from server.table.persons import Word, check_spots
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
 from server.table.recorder import SessionRecorder, room_alarm
@@ -366,7 +366,7 @@ class LiveTable:
         """Journal a person's entry, and return its ``seq``.
 
         Raises:
-            OperatorError: it is an impossible decision.
+            OperatorError: it is an impossible decision, or about a spot that is not there.
         """
         now_ns = self._clock.now_ns()
         word = replace(word, at=now_ns if word.at is None else min(word.at, now_ns))
@@ -375,9 +375,15 @@ class LiveTable:
             return known
         if isinstance(word, ReviewResolved):
             self._pipeline.check(word)
+        elif isinstance(word, ConsoleEntry):
+            check_spots(word, self._layout)
         journalled, is_new = self._words.expect(word)
         if is_new:
-            self._report(replace(word, seq=None, table=None))
+            new = replace(word, seq=None, table=None)
+            if isinstance(new, ConsoleEntry):
+                self._enter(new)
+            else:
+                self._report(new)
         return await asyncio.shield(journalled)
 
     def _keep(self, write: Callable[[Recordings], None]) -> None:

@@ -123,6 +123,7 @@ class Pipeline:
             self._reconciler.recall(known)
         else:
             self._reconciler.go_on(learned)
+            self._reconciler.know_last_round(known)
         for one in owed:
             self._act_on(self._reconciler.feed(one, one.at or 0))
 

@@ -1,4 +1,4 @@
-"""Pass a person's decision on a review item to the journal's writer: the table or this process."""
+"""Pass what a person decides or enters to the journal's writer: the table or this process."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from models.errors import OperatorError
-from models.events import Event, ReviewResolved, RulesStated
+from models.events import ConsoleEntry, Event, ReviewResolved, RulesStated
 from models.judgements import AnyEvent, RoundSettled
 from models.rulebook import Rulebook
 from server.house.rulebooks import as_stated, cited
@@ -25,7 +25,7 @@ By: TypeAlias = Literal["table", "journal"]
 
 
 class Handed(msgspec.Struct, frozen=True):
-    """The place of a decision."""
+    """The place of a decision or an entry."""
 
     seq: int
     """Its entry in the journal."""
@@ -64,6 +64,24 @@ async def decide(
             way_out="Start the table, or decide with `pitwatch review resolve` as the table's user",
         )
     return Handed(await asyncio.to_thread(decide_closed, journal, decision, rules, due), "journal")
+
+
+async def enter(journal: Path, entry: ConsoleEntry) -> Handed:
+    """Have the running table journal a person's entry: what happens there now.
+
+    Raises:
+        OperatorError: no table runs on that journal, or it refuses the entry.
+        TechnicianError: the table does not answer.
+    """
+    seq = await hand_in(journal, entry)
+    if seq is None:
+        raise OperatorError(
+            "its table is not running, and only a running table takes entries",
+            where=str(journal),
+            way_out="Start the table and enter it again. A question about a round that is over is "
+            "decided on its page",
+        )
+    return Handed(seq, "table")
 
 
 def decide_closed(

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from math import log
-from typing import Final
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
+from models.judgements import Review
 from models.money import Cents
+from models.places import whose
 from models.rulebook import Rulebook
 from settlement.hands import natural
 from settlement.reckoning.grammar import DEALT, Coming, due_in_deal, must_draw, owed_before, to_hand
@@ -34,6 +36,11 @@ _MOST_HIDDEN: Final = 3
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
+
+
+_AT_ONE_TIME: Final = (
+    "What had been paid or taken before the ruling, and others, went or came at one time."
+)
 
 
 class Change:
@@ -76,14 +83,14 @@ class Meaning:
 def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     """Return what a change may mean."""
     delta = change.total - story.plates.get(change.key, 0)
+    number = int(change.circle) if change.circle.isdigit() else -1
+    hand = story.hand(change.spot, number)
     if not story.in_play or not delta:
         return [Meaning(0.0, "idle")]
-    if change.circle == "S":
-        return [Meaning(0.0, "idle" if story.revealed else "wager", "side")]
-    if change.circle == "I":
-        return [_insurance(story, change, delta)]
-    number = int(change.circle)
-    hand = story.hand(change.spot, number)
+    if story.is_off(change.spot) or (hand is not None and hand.off):
+        return [Meaning(0.0, "goes back")]
+    if change.circle in ("S", "I"):
+        return [_beside(story, change, delta)]
     if number and change.total == delta and not story.revealed:
         return [Meaning(0.0, "wager", "split")]
     if hand is None:
@@ -91,7 +98,10 @@ def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     return _main(story, hand, change, rules)
 
 
-def _insurance(story: Story, change: Change, delta: Cents) -> Meaning:
+def _beside(story: Story, change: Change, delta: Cents) -> Meaning:
+    """Return what chips on a side bet's circle, or insurance, mean."""
+    if change.circle == "S":
+        return Meaning(0.0, "idle" if story.revealed else "wager", "side")
     lay_there = change.total != delta
     if story.insurance_paid(change.spot):
         return Meaning(0.0, "idle")
@@ -329,22 +339,62 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
             _deal_unseen(story, change, meaning.draw)
         story.stood_short |= meaning.mistakes != 0.0 and story.revealed
         _pay(story, meaning, change, delta, published)
+    elif meaning.means == "goes back":
+        _go_back(story, change, delta)
     elif meaning.means == "left alone":
-        hand = story.hand(change.spot, int(change.circle))
-        assert hand is not None
-        hand.left_alone = True
-        went = [card.gone_at for card in hand.cards if card.where == "off"]
-        if went:
-            story.pay(hand, 0, max(went), change.seqs, change.at + PAID_HOLD_NS)
+        _leave_alone(story, change)
     if delta:
         story.plates[change.key] = change.total
         story.since[change.key] = (change.at, change.seqs)
+
+
+def _leave_alone(story: Story, change: Change) -> None:
+    """The wager of a hand whose cards were not seen to go yet lay there as they did."""
+    hand = story.hand(change.spot, int(change.circle))
+    assert hand is not None
+    hand.left_alone = True
+    went = [card.gone_at for card in hand.cards if card.where == "off"]
+    if went:
+        story.pay(hand, 0, max(went), change.seqs, change.at + PAID_HOLD_NS)
 
 
 def _deal_unseen(story: Story, change: Change, draw: Draw | None) -> None:
     """A card came to the hand that an arm hides, ``draw`` where the shoe read it."""
     at = change.at - 1 if draw is None else draw.at
     story.deal(change.spot, int(change.circle), "up", at, draw)
+
+
+def _go_back(story: Story, change: Change, delta: Cents) -> None:
+    """Chips of a wager that was called off move: what was paid or taken goes back, then the wager.
+
+    Chips that come beside it are for the next round.
+    """
+    kinds: dict[str, Literal["side", "insurance"]] = {"S": "side", "I": "insurance"}
+    kind = kinds.get(change.circle, "main")
+    number = int(change.circle) if change.circle.isdigit() else 0
+    paid = sum(
+        fact.amount
+        for fact in story.record[max(0, story.opened - story.base) :]
+        if isinstance(fact, PaymentMade)
+        and (fact.spot, fact.hand, fact.kind) == (change.spot, number, kind)
+    )
+    back = min(delta, -paid) if delta > 0 > paid else max(delta, -paid) if delta < 0 < paid else 0
+    if back:
+        story.state(
+            PaymentMade(
+                at=change.at,
+                spot=change.spot,
+                hand=number,
+                kind=kind,
+                amount=back,
+                evidence=change.seqs,
+            )
+        )
+    if back and delta != back:
+        what = f"Whose are the chips that moved at {whose(change.spot, number)}? {_AT_ONE_TIME}"
+        story.asks.append(Review(what, (), change.seqs))
+    if delta < 0 and delta != back:
+        story.wager(change.key, delta - back, kind, change.at, change.seqs)
 
 
 def _pay(story: Story, meaning: Meaning, change: Change, delta: Cents, published: int) -> None:

@@ -30,6 +30,7 @@ from settlement.reckoning.asked import (
     lost_together,
 )
 from settlement.reckoning.blind import played_unseen, seen_blind
+from settlement.reckoning.called_off import is_called_off, still_asked, went_before
 from settlement.reckoning.dealt_amiss import as_laid, dealt_sooner, in_time, untimed
 from settlement.reckoning.differing import card_at, difference
 from settlement.reckoning.in_play import InPlay
@@ -114,7 +115,8 @@ class Closing:
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
         otherwise = Otherwise(self._weighing, record)
-        found = [self._of_play(review, otherwise) for review in lost_together(over.asks)]
+        of_play = [self._of_play(review, otherwise) for review in lost_together(over.asks)]
+        found = of_play.copy()
         faces = list(self._of_faces(over, record, shoe=story.shoe))
         found += faces
         found += of_another_face(over, otherwise, [one.review for one in found])
@@ -151,9 +153,21 @@ class Closing:
                 "read another one apart."
             )
             found.append(Asked(Review(what, (), evidence)))
+        if is_called_off(record):
+            found = [*of_play, *still_asked(found[len(of_play) :], otherwise)]
+        return self._answered([*found, *went_before(otherwise)], otherwise, as_published)
+
+    def ruled_late(self, record: Sequence[AnyFact]) -> list[Asked]:
+        """Return what is asked of a round that was called off after it was closed."""
+        otherwise = Otherwise(self._weighing, record)
+        return self._answered(list(went_before(otherwise)), otherwise, choosable=True)
+
+    @staticmethod
+    def _answered(found: list[Asked], otherwise: Otherwise, choosable: bool) -> list[Asked]:
+        """Make one question of those with one cause, each with its accounts."""
         asked = by_cause(otherwise, found)
         for one in asked:
-            one.answer(otherwise, choosable=as_published)
+            one.answer(otherwise, choosable=choosable)
         return asked
 
     def _of_play(self, review: Review, otherwise: Otherwise) -> Asked:

@@ -153,7 +153,7 @@ class Deals:
         self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
     ) -> Iterator[Option]:
         """The round in play was over, and the dealer's cards were not seen to go."""
-        if not story.revealed or owner == "dealer" or not story.hands:
+        if not (story.revealed or story.called_off) or owner == "dealer" or not story.hands:
             return
         order = story.lying_wagers()
         if owner not in order:

@@ -10,8 +10,10 @@ from models.events import (
     CardBurned,
     ConsoleEntry,
     CutCardReached,
+    HandCalledOff,
     HoleCardChecked,
     PlayerActed,
+    RoundCalledOff,
     RoundClosed,
     RoundOpened,
     ShoeStarted,
@@ -44,6 +46,8 @@ def take(story: Story, fact: AnyFact, rules: Rulebook) -> None:
             story.supply.cut_card = fact
         case CardBurned() | CardBoxed() if story.shoe:
             shoe.enter(story, fact)
+        case RoundCalledOff() | HandCalledOff() if story.rule_late(fact):
+            pass
         case RoundOpened():
             story.open_round(at)
         case RoundClosed():
@@ -57,6 +61,11 @@ def take(story: Story, fact: AnyFact, rules: Rulebook) -> None:
 def _learn(story: Story, fact: AnyFact, rules: Rulebook) -> None:
     """Know from an entry what no sensor sees."""
     match fact:
+        case RoundCalledOff() if story.in_play:
+            story.call_off(fact.at or 0)
+        case HandCalledOff() if story.in_play:
+            for hand in story.hands.get(fact.spot, ()):
+                hand.off |= fact.hand in (None, hand.number)
         case PlayerActed(action="surrender" | "even_money" | "double"):
             _acted(story, fact)
         case HoleCardChecked():

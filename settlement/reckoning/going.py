@@ -11,7 +11,7 @@ from settlement.reconcile.cameras import LAG_NS, Witnesses
 
 def may_end(story: Story, gone: CardGone) -> bool:
     """Return whether the round may be over by a card that is off the felt."""
-    if story.over_at:
+    if story.over_at or story.called_off:
         return True
     ident = story.tracks.get((gone.source, gone.track), 0)
     return any(card.ident == ident for card in story.dealer)
@@ -68,9 +68,16 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
     story.take_up(card, at, seqs)
     if card.to == "dealer":
         story.withdraw_unpaid()
-        if all(own.where != "felt" for own in story.dealer):
-            story.over_at, story.over_seqs = at, seqs
+    if _were_last(story, card):
+        story.over_at, story.over_seqs = at, seqs
     story.close_if_over(at)
+
+
+def _were_last(story: Story, card: InPlay) -> bool:
+    """Return whether a round is over with a card: the dealer's last, or of one called off any."""
+    if story.called_off:
+        return not story.lies(story.cards())
+    return card.to == "dealer" and not story.lies(story.dealer)
 
 
 def _may_be_settled(story: Story) -> bool:

@@ -36,7 +36,10 @@ _MOST_WAYS: Final = 6
 
 def due_in_deal(story: Story, rules: Rulebook) -> list[Dealt]:
     """Return who still gets a card of the initial deal, in turn, those passed over left out."""
-    order: tuple[Dealt, ...] = (*story.staked, "dealer")
+    if story.called_off:
+        return []
+    staked = [spot for spot in story.staked if not story.is_off(spot)]
+    order: tuple[Dealt, ...] = (*staked, "dealer")
     has = {to: len(story.own(to)) for to in order}
     has.update({spot: 2 for spot, own in story.hands.items() if len(own) > 1})
     due: list[Dealt] = []

@@ -142,6 +142,8 @@ class Hand:
         """Surrendered or paid even money."""
         self.over_at = 0
         """When that was entered."""
+        self.off = False
+        """Whether the floor called it off, or its round: its wagers go back."""
         self.doubled = False
         self.doubled_unread = False
         """Whether its faces were not known as it doubled."""
@@ -166,6 +168,7 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
+        other.off = self.off
         other.split_from, other.split_at = self.split_from, self.split_at
         other.passed_over, other.over_at = self.passed_over, self.over_at
         other.entered_double, other.doubled_unread = self.entered_double, self.doubled_unread
@@ -206,12 +209,12 @@ class Hand:
     def settles_early(self) -> bool:
         """Whether it may be settled before the dealer's hand is known."""
         faces = self.faces
-        return self.over or busted(faces) or (natural(faces[:2]) and not self.of_split)
+        return self.over or self.off or busted(faces) or (natural(faces[:2]) and not self.of_split)
 
     @property
     def done(self) -> bool:
         """Whether no card is to come to it."""
-        if self.stood or self.over or self.paid >= 0 or self.taken_at:
+        if self.stood or self.over or self.off or self.paid >= 0 or self.taken_at:
             return True
         if self.doubled:
             return not self.owed

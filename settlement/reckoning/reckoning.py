@@ -21,9 +21,12 @@ from models.events import (
     ConsoleEntry,
     CutCardReached,
     Dealt,
+    Fact,
     ForeignCardSighted,
+    HandCalledOff,
     PlateRead,
     ReaderFault,
+    RoundCalledOff,
     RoundClosed,
     RoundOpened,
     ShoeCardRead,
@@ -114,6 +117,8 @@ class Reckoning:
         first.round = played
         self._stories = [first]
         self._published = 0
+        self._over: tuple[AnyFact, ...] = ()
+        """The facts of the last round that is over; none once the next one is opened."""
         self._stated: dict[int, AnyFact] = {}
         """The published facts of the round in play, by their place."""
         self._in_play = 0
@@ -130,6 +135,17 @@ class Reckoning:
         for event in known:
             self._count(event)
         self._decks.round_over()
+        self.know_last_round(known)
+
+    def know_last_round(self, events: Iterable[AnyEvent]) -> None:
+        """Know the facts of the last round of earlier events: it may still be called off."""
+        own: list[AnyFact] = []
+        for event in events:
+            if isinstance(event, RoundOpened):
+                own = [event]
+            elif own and isinstance(event, Fact):
+                own.append(event)  # type: ignore[arg-type]
+        self._over = tuple(own)
 
     def learned(self) -> Learned:
         """Return what rounds that are over taught of the cameras, beside what the shoe holds."""
@@ -153,6 +169,7 @@ class Reckoning:
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Published, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
         published = self.advance(through_ns)
+        asked: tuple[Published, ...] = ()
         self._blindness.take(observation)
         self._clocks.take(observation)
         self._parting |= self._clocks.parted
@@ -168,12 +185,12 @@ class Reckoning:
             case PlateRead():
                 self._plate(observation)
             case ConsoleEntry():
-                self._entered(observation)
+                asked = self._entered(observation)
             case ReaderFault():
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
                 self._ask(seen_amiss(observation), observation)
-        return published + self.advance(through_ns)
+        return published + self.advance(through_ns) + asked
 
     def advance(self, now_ns: int) -> tuple[Published, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
@@ -285,9 +302,20 @@ class Reckoning:
         self._stories = found
         self._prune()
 
-    def _entered(self, entry: ConsoleEntry) -> None:
+    def _entered(self, entry: ConsoleEntry) -> tuple[Published, ...]:
+        """Take an entry in; return what is asked of a round that it calls off once it is over."""
         fact = entries.stated(entry)
+        is_late = isinstance(fact, RoundCalledOff | HandCalledOff) and self._is_over()
         self._state(fact)
+        if not is_late or not self._over:
+            return ()
+        self._over = (*self._over, fact)
+        number = next(one.round for one in self._over if isinstance(one, RoundOpened))
+        return tuple(_raised(one, number, fact.at) for one in self._closing.ruled_late(self._over))
+
+    def _is_over(self) -> bool:
+        """Return whether the last round is over and published, and the next one not begun."""
+        return not any(story.in_play or story.closed for story in self._stories)
 
     def _state(self, fact: AnyFact) -> None:
         for story in self._stories:
@@ -441,7 +469,7 @@ class Reckoning:
     def _follow(self, fact: AnyFact) -> None:
         """Know which round the published facts have in play."""
         if isinstance(fact, RoundOpened):
-            self._in_play = fact.round
+            self._in_play, self._over = fact.round, ()
         elif isinstance(fact, RoundClosed):
             self._in_play = 0
 
@@ -570,6 +598,7 @@ class Reckoning:
         if not all(one.settles_alike for one in asked):
             self._decks.doubt(_faces(record))
         self._decks.round_over()
+        self._over = (*record, best.fact(over.end))
         del best.closed[0]
         best.trim(over.end)
         self._stories, self._stated = [best], {}

@@ -4,6 +4,7 @@ A story is changed in place by what happens in it. Where an observation may mean
 the story is copied first, so that no two stories share anything that changes.
 """
 
+from collections.abc import Iterable
 from math import log
 from typing import Final
 
@@ -12,8 +13,10 @@ from msgspec.structs import replace
 from models.events import (
     AnyFact,
     Dealt,
+    HandCalledOff,
     PaymentMade,
     PlayerActed,
+    RoundCalledOff,
     RoundClosed,
     RoundOpened,
     Spot,
@@ -105,6 +108,8 @@ class Story(CardFacts):
         self.staked: tuple[Spot, ...] = ()
         """The spots that held a wager as the first card came."""
         self.round, self.in_play = 0, False
+        self.called_off = False
+        """Whether the floor called the round in play off."""
         self.amended = 0
         """The last round whose facts were amended by its course."""
         self.stood_short = False
@@ -148,6 +153,7 @@ class Story(CardFacts):
         other.tracks, other.plates = self.tracks.copy(), self.plates.copy()
         other.passed = self.passed
         other.since, other.staked = self.since.copy(), self.staked
+        other.called_off = self.called_off
         other.round, other.in_play, other.opened = self.round, self.in_play, self.opened
         other.revealed, other.peeked = self.revealed, self.peeked
         other.stood_short = self.stood_short
@@ -188,14 +194,14 @@ class Story(CardFacts):
         at = fact.at or 0
         for hand in self.all_hands():
             went = any(card.where == "off" and card.gone_at < at for card in hand.cards)
-            if went and hand.paid < 0 and hand.lies:
+            if went and hand.paid < 0 and hand.lies and not hand.off:
                 return True
         return False
 
     def open_round(self, at: int) -> None:
         """Open a round with the wagers that lie there."""
         self.round += 1
-        self.in_play = True
+        self.in_play, self.called_off = True, False
         self.hands, self.dealer = {}, []
         self.revealed = self.peeked = self.hole_blackjack = self.turned_unseen = False
         self.seen_turned_ns = 0
@@ -291,12 +297,52 @@ class Story(CardFacts):
         """A card of a hand that was turned up went with the others, though nobody saw it go."""
         for hand in self.all_hands():
             went = [card for card in hand.cards if card.where == "off" and card.face == "up"]
-            if hand.taken_at or not went or not (hand.paid >= 0 or self.revealed):
+            if hand.taken_at or not went or not (hand.paid >= 0 or hand.off or self.revealed):
                 continue
             last = max(went, key=lambda card: card.gone_at)
             for card in hand.cards:
                 card.where = "off" if card.where == "felt" else card.where
             self.take_up(last, last.gone_at, ())
+
+    def call_off(self, at: int) -> None:
+        """The floor calls the round in play off: it is over once no card lies there.
+
+        What was asked of it is answered by that.
+        """
+        self.called_off, self.asks = True, []
+        for hand in self.all_hands():
+            hand.off = True
+        cards = self.cards()
+        if any(card.where == "off" for card in cards) and not self.lies(cards):
+            self.over_at = at
+
+    def rule_late(self, fact: RoundCalledOff | HandCalledOff) -> bool:
+        """Take a ruling into the last round, which is over and not published to its end.
+
+        Returns whether there is such a round.
+        """
+        if self.in_play or not self.closed or self.closed[-1].end < self.published:
+            return False
+        over = self.closed[-1]
+        for hand in over.hands:
+            is_ruled = isinstance(fact, RoundCalledOff) or (
+                hand.spot == fact.spot and fact.hand in (None, hand.number)
+            )
+            hand.off = hand.off or is_ruled
+        if isinstance(fact, RoundCalledOff):
+            over.asks = []
+        over.end = self.state_before(over.end, fact) + 1
+        return True
+
+    def is_off(self, spot: Spot) -> bool:
+        """Return whether a spot is called off, with the round or by all its hands."""
+        own = self.hands.get(spot, ())
+        return self.called_off or (len(own) > 0 and all(hand.off for hand in own))
+
+    @staticmethod
+    def lies(cards: Iterable[InPlay]) -> bool:
+        """Return whether some of the cards lie on the felt."""
+        return any(card.where == "felt" for card in cards)
 
     def split(self, fact: PlayerActed) -> bool:
         """Split a hand of two cards; ``False`` where it has not got them."""
@@ -375,7 +421,7 @@ class Story(CardFacts):
             self.weigh("camera", self._never_seen_of(hand))
             hand.seen_through = True
         lie_there = hand.left_alone or self.plates.get((hand.spot, str(hand.number)))
-        if hand.paid < 0 and lie_there and not self._swept(hand):
+        if hand.paid < 0 and lie_there and not (hand.off or self._swept(hand)):
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
 
     def _taken_at(self, hand: Hand) -> int:
@@ -409,7 +455,7 @@ class Story(CardFacts):
 
     def all_paid(self) -> bool:
         """Return whether every hand is paid, taken, or was left alone."""
-        return all(hand.paid >= 0 for hand in self.all_hands())
+        return all(hand.paid >= 0 or hand.off for hand in self.all_hands())
 
     def _all_settled(self) -> bool:
         """Return whether nothing of the round is still to be seen: paid, and off the felt."""

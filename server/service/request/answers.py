@@ -42,6 +42,7 @@ from server.service.access.tokens import Token
 from server.service.evidence.footage import FootageView
 from server.service.http.problems import MEDIA_TYPE, ProblemDocument
 from server.table.answering import Answered
+from server.table.resolving import Handed
 from settlement.clauses import Clause
 from stream.checkpoints import Checkpoint
 
@@ -127,6 +128,7 @@ _KNOWN: Final[Sequence[Any]] = (
     tuple[RulesRow, ...],
     tuple[ViolationSources, ...],
     Answered,
+    Handed,
     tuple[Checkpoint, ...],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)

@@ -1,5 +1,6 @@
 """The tables and sessions that a request names, and a person's view of them."""
 
+import asyncio
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import Query
@@ -17,6 +18,9 @@ from server.service.request.services import services_of
 LONGEST_PAGE: Final = 500
 MONEY: Final = frozenset({"payment_made", "ledger_posted"})
 """Event types that require the right to see money."""
+
+_SEEN_WITHIN_S: Final = 5.0
+_LOOK_S: Final = 0.02
 
 Nanoseconds: TypeAlias = Annotated[int, Query(ge=0, le=2**63 - 1)]
 R = TypeVar("R", bound=Row)
@@ -54,3 +58,18 @@ def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:
         return None
     whole = who.may(Right.SEE_UNDEALT) and session.is_past(entry)
     return entry.plain if whole else entry.redacted
+
+
+async def until_read(session: Session, seq: int) -> None:
+    """Wait until the service has read a journal to its end, so that the answer includes ``seq``.
+
+    Raises:
+        Problem: 503 where that takes too long.
+    """
+    try:
+        async with asyncio.timeout(_SEEN_WITHIN_S):
+            end = max(await asyncio.to_thread(session.journal.last_seq), seq)
+            while session.place.seq < end:
+                await asyncio.sleep(_LOOK_S)
+    except TimeoutError:
+        raise Problem(503, "the journal has it but cannot be read now") from None

@@ -24,15 +24,13 @@ from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note
 from server.service.request.incidents import cases_of, the_round, view_of
 from server.service.request.services import services_of
-from server.service.request.sessions import shown
+from server.service.request.sessions import shown, until_read
 from server.table.answering import Answered
 from server.table.resolving import Handed
 from settlement.reconcile import Given, in_answer
 
 _NAMES_A_CARD: Final = frozenset({"chosen", "dealt", "burned", "account"})
 _ASKS_FOR_A_REASON: Final = frozenset({"unreadable", "void"})
-_SEEN_WITHIN_S: Final = 5.0
-_LOOK_S: Final = 0.02
 
 router = APIRouter()
 
@@ -106,7 +104,7 @@ async def decide_review(
             handed = await session.journal.decide(_resolved(request, row.round, proposed))
             target = f"{incident} item {item}: {_how(sent.decision, handed)}"
             await note(request, who.name, who.by, "review_decided", target=target)
-            await _until_read(session, handed)
+            await until_read(session, handed.seq)
     return give(view_of(request, who, incident))
 
 
@@ -193,7 +191,7 @@ async def approve_decision(
         )
         target = f"{incident} item {item} of {proposed.person}: {_how(proposed.decision, handed)}"
         await note(request, who.name, who.by, "decision_approved", target=target)
-        await _until_read(session, handed)
+        await until_read(session, handed.seq)
     return give(view_of(request, who, incident))
 
 
@@ -306,14 +304,3 @@ def _place(sent: Place) -> CardPlace:
 
 def _now(request: Request) -> int:
     return services_of(request).clock.now_ns()
-
-
-async def _until_read(session: Session, handed: Handed) -> None:
-    """Wait until the service has read all of it, so that the answer includes it."""
-    try:
-        async with asyncio.timeout(_SEEN_WITHIN_S):
-            end = max(await asyncio.to_thread(session.journal.last_seq), handed.seq)
-            while session.place.seq < end:
-                await asyncio.sleep(_LOOK_S)
-    except TimeoutError:
-        raise Problem(503, "the journal has it but cannot be read now") from None

@@ -48,6 +48,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/activity"): frozenset({Role.AUDIT, Role.ADMIN}),
     ("GET", "/api/tables"): STAFF,
     ("GET", "/api/tables/{table}"): STAFF,
+    ("POST", "/api/tables/{table}/entries"): AT_THE_INCIDENTS,
     ("GET", "/api/sessions"): STAFF,
     ("GET", "/api/sessions/{session}"): STAFF,
     ("GET", "/api/sessions/{session}/events"): TABLES,
