@@ -87,8 +87,8 @@ def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     hand = story.hand(change.spot, number)
     if not story.in_play or not delta:
         return [Meaning(0.0, "idle")]
-    if story.is_off(change.spot) or (hand is not None and hand.off):
-        return [Meaning(0.0, "goes back")]
+    if _is_ruled(story, hand, change, delta):
+        return [Meaning(0.0, "ruled")]
     if change.circle in ("S", "I"):
         return [_beside(story, change, delta)]
     if number and change.total == delta and not story.revealed:
@@ -96,6 +96,12 @@ def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     if hand is None:
         return [Meaning(0.0, "idle" if story.revealed else "wager")]
     return _main(story, hand, change, rules)
+
+
+def _is_ruled(story: Story, hand: Hand | None, change: Change, delta: Cents) -> bool:
+    """Return whether chips move by what the floor ruled."""
+    taken_off = 0 < -delta <= story.ruled_off.get(change.key, 0)
+    return taken_off or story.is_off(change.spot) or (hand is not None and hand.off)
 
 
 def _beside(story: Story, change: Change, delta: Cents) -> Meaning:
@@ -339,8 +345,8 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
             _deal_unseen(story, change, meaning.draw)
         story.stood_short |= meaning.mistakes != 0.0 and story.revealed
         _pay(story, meaning, change, delta, published)
-    elif meaning.means == "goes back":
-        _go_back(story, change, delta)
+    elif meaning.means == "ruled":
+        _as_ruled(story, change, delta)
     elif meaning.means == "left alone":
         _leave_alone(story, change)
     if delta:
@@ -364,11 +370,15 @@ def _deal_unseen(story: Story, change: Change, draw: Draw | None) -> None:
     story.deal(change.spot, int(change.circle), "up", at, draw)
 
 
-def _go_back(story: Story, change: Change, delta: Cents) -> None:
-    """Chips of a wager that was called off move: what was paid or taken goes back, then the wager.
+def _as_ruled(story: Story, change: Change, delta: Cents) -> None:
+    """Chips move by a ruling: those that were taken off are stated, those called off go back.
 
-    Chips that come beside it are for the next round.
+    What was paid or taken goes first, then the wager. Chips that come beside it are for the next
+    round.
     """
+    if 0 < -delta <= story.ruled_off.get(change.key, 0):
+        story.ruled_off[change.key] += delta
+        return
     kinds: dict[str, Literal["side", "insurance"]] = {"S": "side", "I": "insurance"}
     kind = kinds.get(change.circle, "main")
     number = int(change.circle) if change.circle.isdigit() else 0

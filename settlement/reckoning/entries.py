@@ -8,6 +8,7 @@ from models.events import (
     AnyFact,
     CardBoxed,
     CardBurned,
+    CardMoved,
     ConsoleEntry,
     CutCardReached,
     HandCalledOff,
@@ -17,6 +18,7 @@ from models.events import (
     RoundClosed,
     RoundOpened,
     ShoeStarted,
+    WagerRemoved,
 )
 from models.judgements import Review
 from models.places import whose
@@ -48,6 +50,8 @@ def take(story: Story, fact: AnyFact, rules: Rulebook) -> None:
             shoe.enter(story, fact)
         case RoundCalledOff() | HandCalledOff() if story.rule_late(fact):
             pass
+        case WagerRemoved(by="floor") if story.in_play:
+            story.take_off(fact, at + ENTRY_HOLD_NS)
         case RoundOpened():
             story.open_round(at)
         case RoundClosed():
@@ -61,6 +65,8 @@ def take(story: Story, fact: AnyFact, rules: Rulebook) -> None:
 def _learn(story: Story, fact: AnyFact, rules: Rulebook) -> None:
     """Know from an entry what no sensor sees."""
     match fact:
+        case CardMoved() if story.in_play:
+            story.move_card(fact)
         case RoundCalledOff() if story.in_play:
             story.call_off(fact.at or 0)
         case HandCalledOff() if story.in_play:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from models.events import (
     AnyFact,
+    CardMoved,
     Dealt,
     HandCalledOff,
     PaymentMade,
@@ -26,7 +27,7 @@ from models.events import (
 )
 from models.judgements import Review, Sense
 from models.money import Cents
-from models.places import whose
+from models.places import whose, zone_name
 from settlement.reckoning.card_facts import CardFacts
 from settlement.reckoning.holds import (
     CLOSE_HOLD_NS,
@@ -108,6 +109,8 @@ class Story(CardFacts):
         self.staked: tuple[Spot, ...] = ()
         """The spots that held a wager as the first card came."""
         self.round, self.in_play = 0, False
+        self.ruled_off: dict[tuple[Spot, str], Cents] = {}
+        """Chips that the floor took off by an entry, and that no plate reported yet."""
         self.called_off = False
         """Whether the floor called the round in play off."""
         self.amended = 0
@@ -153,7 +156,7 @@ class Story(CardFacts):
         other.tracks, other.plates = self.tracks.copy(), self.plates.copy()
         other.passed = self.passed
         other.since, other.staked = self.since.copy(), self.staked
-        other.called_off = self.called_off
+        other.called_off, other.ruled_off = self.called_off, self.ruled_off.copy()
         other.round, other.in_play, other.opened = self.round, self.in_play, self.opened
         other.revealed, other.peeked = self.revealed, self.peeked
         other.stood_short = self.stood_short
@@ -201,7 +204,7 @@ class Story(CardFacts):
     def open_round(self, at: int) -> None:
         """Open a round with the wagers that lie there."""
         self.round += 1
-        self.in_play, self.called_off = True, False
+        self.in_play, self.called_off, self.ruled_off = True, False, {}
         self.hands, self.dealer = {}, []
         self.revealed = self.peeked = self.hole_blackjack = self.turned_unseen = False
         self.seen_turned_ns = 0
@@ -315,6 +318,68 @@ class Story(CardFacts):
         cards = self.cards()
         if any(card.where == "off" for card in cards) and not self.lies(cards):
             self.over_at = at
+
+    def move_card(self, fact: CardMoved) -> None:
+        """The floor moves a card of the round in play: from now on it is its new hand's.
+
+        Whose it is, is no question any more.
+        """
+        if fact.origin == "rack":
+            return
+        card = next(
+            (
+                one
+                for one in reversed(self.own(fact.origin.to))
+                if one.card is fact.card and one.number == fact.origin.hand
+            ),
+            None,
+        )
+        if card is None:
+            return
+        self.asks = [one for one in self.asks if one.candidates[:1] != (zone_name(card.to),)]
+        card.carried = True
+        self._lift(card)
+        if fact.to == "rack":
+            card.where = "off"
+            self.tracks.update(dict.fromkeys(card.tracks, LEFT))
+            return
+        card.to, card.number = fact.to.to, fact.to.hand
+        if fact.to.to == "dealer":
+            self.dealer.append(card)
+        elif (hand := self.hand(fact.to.to, fact.to.hand)) is not None:
+            hand.cards.append(card)
+
+    def _lift(self, card: InPlay) -> None:
+        """Take a card from those of its hand, or of the dealer."""
+        hand = self.hand_of(card)
+        (self.dealer if hand is None else hand.cards).remove(card)
+
+    def take_off(self, fact: WagerRemoved, hold_ns: int) -> None:
+        """The floor takes chips off, which a plate reports as well, before or after the entry."""
+        for at in range(self.end - 1, max(self.opened, self.base) - 1, -1):
+            seen = self.fact(at)
+            if not isinstance(seen, WagerRemoved) or seen.by == "floor":
+                continue
+            if (seen.spot, seen.hand, seen.kind, seen.amount) != (
+                fact.spot,
+                fact.hand,
+                fact.kind,
+                fact.amount,
+            ):
+                continue
+            if at >= self.published:
+                ruled = replace(fact, at=seen.at, evidence=(*seen.evidence, *fact.evidence))
+                self.amend(at, ruled)
+            else:
+                what = f"Did the floor take the chips off {whose(fact.spot, fact.hand)}?"
+                self.asks.append(
+                    Review(f"{what} They went before it was entered.", (), seen.evidence)
+                )
+            return
+        circle = {"side": "S", "insurance": "I"}.get(fact.kind, str(fact.hand))
+        key = (fact.spot, circle)
+        self.ruled_off[key] = self.ruled_off.get(key, 0) + fact.amount
+        self.state(fact, hold_ns)
 
     def rule_late(self, fact: RoundCalledOff | HandCalledOff) -> bool:
         """Take a ruling into the last round, which is over and not published to its end.

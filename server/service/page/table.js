@@ -3,6 +3,7 @@
 import { ask, eventsBetween, follow, maybe, paths, roundStart } from "./api.js";
 import { atFault, liveState, passedText } from "./devices.js";
 import { h, painting, put } from "./dom.js";
+import { entering } from "./enter.js";
 import { faultText, wayOut } from "./faults.js";
 import { cleared, drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
@@ -18,7 +19,7 @@ const SOON_MS = 300;
 const TELLING = new Set(["reader_fault", "camera_fault", "camera_recovered", "device_returned", "round_settled", "review_raised"]);
 const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fault"]);
 
-export async function showTable(/** @type {PageContext} */ { main, rest: [name], may, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
+export async function showTable(/** @type {PageContext} */ { main, me, rest: [name], may, notify, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
   const found = await ask(paths.table(name), { signal });
   amountsOf(name);
   /** @type {any} */
@@ -34,6 +35,7 @@ export async function showTable(/** @type {PageContext} */ { main, rest: [name],
   page.footage = footage;
   page.row = await settledRow(session, page.state);
   const last = events.at(-1)?.seq ?? found.now.last_seq;
+  page.enter = may("resolve_reviews") && found.now.presence !== "recorded" ? entering(name, me, notify) : null;
   const places = frame(main, page, footage);
   const draw = painting(() => drawAll(places, page, clauseTexts));
   /** @type {number | undefined} */
@@ -83,7 +85,7 @@ function frame(/** @type {HTMLElement} */ main, /** @type {Answer} */ page, /** 
   put(main, places.head,
     h("div", { class: "table-page" },
       h("div", { class: "left" }, places.felt, places.found, places.due),
-      h("div", { class: "right" }, page.picture?.frame ?? noPicture(), places.health,
+      h("div", { class: "right" }, page.picture?.frame ?? noPicture(), page.enter?.drawn, places.health,
         h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, page.found.now.presence === "recorded" ? "Last events" : "Live events"), places.ticker))));
   return places;
 }
@@ -94,6 +96,7 @@ function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {A
   const { layout } = page.footage;
   put(places.felt, page.phase === "taken_up" ? drawFelt(cleared(state), page.phase, layout, null) : drawFelt(state, page.phase, layout));
   page.picture?.show(state);
+  page.enter?.look(state);
   const found = findingsOf(state, clauseTexts, page.found.now.session);
   put(places.found, found.length > 0 && h("h2", {}, "Findings"), found);
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),

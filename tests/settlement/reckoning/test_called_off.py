@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from models.cards import Card
 from models.events import (
     AnyFact,
+    CardMoved,
     HandCalledOff,
+    HandPlace,
     PaymentMade,
     RoundCalledOff,
     RoundOpened,
@@ -15,7 +18,8 @@ from models.events import (
 )
 from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
-from tests.settlement.felt_scene import RULES, Scene
+from simulation.places import spot_places
+from tests.settlement.felt_scene import FELT, RULES, UNREAD, Scene
 
 OFF = RoundCalledOff(reason="misdeal", by="ann")
 SPOT_1_OFF = HandCalledOff(spot=1, reason="cards fouled", by="ann")
@@ -163,3 +167,63 @@ def test_a_change_of_the_tray_is_stated_within_a_round_and_between_two() -> None
     assert [[c.amount for c in one.tray_changes or ()] for one in results] == [[-20000], [1000000]]
     kinds = [type(fact) for fact in scene.facts() if isinstance(fact, TrayChanged | RoundOpened)]
     assert kinds == [RoundOpened, TrayChanged, TrayChanged, RoundOpened]
+
+
+EXPOSED = Card("8D")
+TO_SPOT_3 = CardMoved(card=EXPOSED, origin=HandPlace(to=1), to=HandPlace(to=3), reason="exposed")
+TO_RACK = CardMoved(card=EXPOSED, origin=HandPlace(to=1), to="rack", reason="exposed")
+
+
+def drawn_in_error() -> Scene:
+    dealt = start().deal_round("KS 5C 7D 5D 7C TD", spots=(1, 3)).wait(1500)
+    return dealt.deal(1, "8D").wait(1200)
+
+
+def laid_at_spot_3(scene: Scene) -> Scene:
+    track, _ = scene._lying[1, 0].pop()
+    where = spot_places(FELT, 3).card(0, 2)
+    scene._lying[3, 0].append((track, where))
+    scene.sight(track, where, "up", UNREAD, change="moved", rest_ms=500, seen_ms=700)
+    return scene.wait(900)
+
+
+@pytest.mark.parametrize("entered", ["before", "after"])
+def test_a_card_that_the_floor_moved_is_its_new_hands_and_whose_it_is_is_not_asked(
+    entered: str,
+) -> None:
+    scene = drawn_in_error()
+    if entered == "before":
+        laid_at_spot_3(scene.enter(TO_SPOT_3).wait(800))
+    else:
+        laid_at_spot_3(scene).wait(800).enter(TO_SPOT_3)
+    scene.wait(1500).turn_hole("TD").wait(800).chips(3, 0, 2000).take(3)
+    scene.chips(1, 0, -1000).take(1).take("dealer").wait(3000)
+    (only,), asked = settled(scene)
+    assert asked == []
+    assert (hands(only), only.violations) == ([(1, "lose", -1000), (3, "win", 2000)], ())
+    assert [str(card) for card in only.spots[1].hands[0].cards] == ["5C", "7C", "8D"]
+
+
+def test_a_card_that_the_floor_moved_to_the_rack_was_not_taken_up_too_soon() -> None:
+    scene = drawn_in_error().enter(TO_RACK).wait(800)
+    scene._lying["dealer", 9] = [scene._lying[1, 0].pop()]
+    scene.take("dealer", 9).wait(1500).turn_hole("TD").wait(800).chips(3, 0, -2000).take(3)
+    scene.chips(1, 0, -1000).take(1).take("dealer").wait(3000)
+    (only,), asked = settled(scene)
+    assert asked == []
+    assert (hands(only), only.violations) == ([(1, "lose", -1000), (3, "lose", -2000)], ())
+
+
+@pytest.mark.parametrize("entered", ["before", "after"])
+def test_chips_that_the_floor_took_off_count_once(entered: str) -> None:
+    off = WagerRemoved(spot=3, kind="main", amount=500, by="floor", reason="laid too late")
+    scene = start().deal_round("KS 5C 7D 5D TC TD", spots=(1, 3)).wait(1500).chips(3, 0, 500)
+    scene = scene.wait(3000).enter(off) if entered == "before" else scene.wait(3000)
+    scene.wait(800).chips(3, 0, -500)
+    scene = scene.enter(off) if entered == "after" else scene
+    scene.wait(2500).turn_hole("TD").wait(800).chips(3, 0, -2000).take(3)
+    scene.chips(1, 0, -1000).take(1).take("dealer").wait(3000)
+    facts = [fact for fact in scene.facts() if isinstance(fact, WagerRemoved)]
+    assert [(fact.amount, fact.by) for fact in facts] == [(500, "floor")]
+    (only,), _ = settled(scene)
+    assert hands(only) == [(1, "lose", -1000), (3, "lose", -2000)]
