@@ -379,7 +379,7 @@ def _as_ruled(story: Story, change: Change, delta: Cents) -> None:
     if 0 < -delta <= story.ruled_off.get(change.key, 0):
         story.ruled_off[change.key] += delta
         return
-    kinds: dict[str, Literal["side", "insurance"]] = {"S": "side", "I": "insurance"}
+    kinds: dict[str, Literal["main", "side", "insurance"]] = {"S": "side", "I": "insurance"}
     kind = kinds.get(change.circle, "main")
     number = int(change.circle) if change.circle.isdigit() else 0
     paid = sum(

@@ -144,7 +144,7 @@ class Reckoning:
             if isinstance(event, RoundOpened):
                 own = [event]
             elif own and isinstance(event, Fact):
-                own.append(event)  # type: ignore[arg-type]
+                own.append(event)
         self._over = tuple(own)
 
     def learned(self) -> Learned:

@@ -10,7 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from models.errors import InputRefused, OperatorError, TechnicianError
-from models.events import ClockChecked, ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
+from models.events import (
+    ClockChecked,
+    ConsoleEntry,
+    ReviewResolved,
+    RoundClosed,
+    TrayChanged,
+    TrayCounted,
+)
 from server.process.file_modes import GROUP_READS
 from server.table.decision_requests import Words, hand_in, open_for_requests, socket_of
 from server.table.persons import Word
@@ -215,12 +222,26 @@ async def _decided(run: Run, journal: Path) -> None:
         running.result()
     with pytest.raises(OperatorError, match="no review item 99"):
         await hand_in(journal, replace(STANDS, item=99))
+    await _entered(run, journal)
     for item in range(len(run.settled[0].reviews or ())):
         word = replace(STANDS, item=item, at=None)
         seq = await hand_in(journal, word)
         with_it = [event for event in run.entries() if event.seq == seq]
         assert [type(event) for event in with_it] == [ReviewResolved]
     await running
+
+
+async def _entered(run: Run, journal: Path) -> None:
+    """A change of the tray is in the journal and in the recording; no other spot is taken."""
+    buy_in = TrayChanged(amount=-20000, reason="buy_in", spot=3)
+    with pytest.raises(OperatorError, match="no spot 9"):
+        await hand_in(journal, ConsoleEntry(source="console:ann", fact=replace(buy_in, spot=9)))
+    seq = await hand_in(journal, ConsoleEntry(source="console:ann", fact=buy_in))
+    (written,) = [event for event in run.entries() if event.seq == seq]
+    assert isinstance(written, ConsoleEntry)
+    assert run.recording is not None
+    kept = (run.recording / "console.jsonl").read_bytes()
+    assert msgspec.json.encode(replace(written, seq=None, table=None)) in kept.splitlines()
 
 
 def _is_final(run: Run) -> bool:

@@ -19,7 +19,7 @@ from models.events import (
 from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
 from simulation.places import spot_places
-from tests.settlement.felt_scene import FELT, RULES, UNREAD, Scene
+from tests.settlement.felt_scene import FELT, RULES, UNREAD, Scene, reader
 
 OFF = RoundCalledOff(reason="misdeal", by="ann")
 SPOT_1_OFF = HandCalledOff(spot=1, reason="cards fouled", by="ann")
@@ -137,6 +137,19 @@ def test_a_ruling_entered_after_the_chips_went_accuses_nobody_without_a_question
         == [WagerRemoved, WagerRemoved]
         for changes in facts
     )
+
+
+def test_a_table_that_was_started_again_asks_the_same_of_the_round_before() -> None:
+    dealt = start().deal_round("5S 6S KD 4C 5C 9S", spots=(1, 3)).wait(1500)
+    *before, (at, ruling) = swept(dealt, back=True).wait(6000).enter(OFF).observations()
+    table = reader(RULES, FELT)
+    known = [one for when, heard in before for one in table.feed(heard, when)]
+    known += table.advance(at - 1)
+    asked = [one for one in table.feed(ruling, at) if isinstance(one, ReviewRaised)]
+    assert len(asked) == 1
+    again = reader(RULES, FELT, played=1)
+    again.recall(known)
+    assert [one for one in again.feed(ruling, at) if isinstance(one, ReviewRaised)] == asked
 
 
 @pytest.mark.parametrize("back", [True, False], ids=["chips-go-back", "chips-lie-on"])
