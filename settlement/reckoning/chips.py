@@ -83,8 +83,8 @@ class Meaning:
 def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     """Return what a change may mean."""
     delta = change.total - story.plates.get(change.key, 0)
-    number = int(change.circle) if change.circle.isdigit() else -1
-    hand = story.hand(change.spot, number)
+    number = int(change.circle) if change.circle.isdigit() else 0
+    hand = story.hand(change.spot, number) if change.circle.isdigit() else None
     if not story.in_play or not delta:
         return [Meaning(0.0, "idle")]
     if _is_ruled(story, hand, change, delta):

@@ -371,10 +371,9 @@ class Story(CardFacts):
                 ruled = replace(fact, at=seen.at, evidence=(*seen.evidence, *fact.evidence))
                 self.amend(at, ruled)
             else:
-                what = f"Did the floor take the chips off {whose(fact.spot, fact.hand)}?"
-                self.asks.append(
-                    Review(f"{what} They went before it was entered.", (), seen.evidence)
-                )
+                who = whose(fact.spot, fact.hand)
+                what = f"Did the floor take the chips off {who}? They went before it was entered."
+                self.asks.append(Review(what, (), seen.evidence))
             return
         circle = {"side": "S", "insurance": "I"}.get(fact.kind, str(fact.hand))
         key = (fact.spot, circle)

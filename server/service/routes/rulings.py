@@ -62,7 +62,7 @@ class RoundOff(Body):
     reason: Reason
 
 
-class Hand(Body):
+class FeltPlace(Body):
     """A hand on the felt, or the dealer's."""
 
     to: Spot | Literal["dealer"]
@@ -75,8 +75,8 @@ class Move(Body):
     type: Literal["card_moved"]
     card: Annotated[str, Field(pattern=r"^[A23456789TJQK][SHDC?]$")] | None
     """`null`: nobody read it."""
-    origin: Annotated[Hand | Literal["rack"], Field(alias="from")]
-    to: Hand | Literal["rack"]
+    origin: Annotated[FeltPlace | Literal["rack"], Field(alias="from")]
+    to: FeltPlace | Literal["rack"]
     reason: Reason
 
 
@@ -100,7 +100,7 @@ class Reshuffle(Body):
     reason: Reason
 
 
-class TrayChange(Body):
+class NewTrayChange(Body):
     """Chips enter or leave the tray other than by wagers."""
 
     type: Literal["tray_changed"]
@@ -116,7 +116,8 @@ class NewEntry(Body):
     """What a person states. Their name is added by the service."""
 
     fact: Annotated[
-        HandOff | RoundOff | Move | ChipsOff | Reshuffle | TrayChange, Field(discriminator="type")
+        HandOff | RoundOff | Move | ChipsOff | Reshuffle | NewTrayChange,
+        Field(discriminator="type"),
     ]
     round: Annotated[int, Field(ge=1, le=2**63 - 1)] | None = None
     """The round in play or just over, as the person saw it: where the table is at another one by
@@ -161,7 +162,7 @@ def _stated(sent: NewEntry, who: Person) -> AnyFact:
     tree = sent.fact.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(sent.fact, ChipsOff):
         tree["by"] = "floor"
-    elif not isinstance(sent.fact, TrayChange):
+    elif not isinstance(sent.fact, NewTrayChange):
         tree["by"] = who.name
     fact: AnyFact = msgspec.convert(tree, AnyFact)
     return fact
