@@ -27,6 +27,7 @@ from stream.journal import Journal
 from stream.reading import read_journal
 from tests.golden.sessions import heard
 from tests.server.doubted import table
+from tests.server.service.conftest import Kept
 from tests.server.service.house import House, house, until
 from tests.settlement.felt_scene import FELT
 
@@ -76,8 +77,14 @@ def at_work(path: Path) -> Iterator[None]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[House]:
-    with at_work(tmp_path / "bj-09.journal"), house(tmp_path, tmp_path / "state") as found:
+def own(tmp_path: Path, kept: Kept) -> Iterator[House]:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    with (
+        at_work(journals / "bj-09.journal"),
+        kept(journals) as store,
+        house(journals, tmp_path / "state", store=store) as found,
+    ):
         found.staff()
         with found.signed_in("pit") as pit:
             until(lambda: found.get(pit, "/api/tables/BJ-09")["now"]["round"] == 1)
