@@ -152,6 +152,7 @@ def test_a_changed_day_is_refused_as_one_process_refuses_it(
         file.write_bytes(whole)
 
 
+@pytest.mark.slow  # Dask tries to connect for ten seconds
 def test_what_a_cluster_cannot_do_is_said(
     history: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
