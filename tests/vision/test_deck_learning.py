@@ -248,6 +248,7 @@ def test_indices_alone_resolve_doubts_and_contradict_no_card_of_their_deck() -> 
         assert np.isnan(seen.deck_fit[0]) or seen.deck_fit[0] >= FOREIGN_FIT
 
 
+@pytest.mark.slow
 def test_a_card_shown_whole_takes_the_place_of_its_index_from_fans(tmp_path: Path) -> None:
     keep(fans_learnt(2).profile, Library(tmp_path))
     reader = ToldReader()

@@ -317,6 +317,7 @@ def test_a_shorter_journal_of_the_same_name_is_sent_from_its_start(tmp_path: Pat
     assert rounds_in(receiver.taken) == list(range(1, 9))
 
 
+@pytest.mark.slow
 def test_receivers_that_never_answer_hold_up_nobody_else(tmp_path: Path) -> None:
     write(tmp_path / "a.journal", *rounds(1, 3))
     with receiving() as receiver, socket.create_server(("127.0.0.1", 0), backlog=64) as deaf:
