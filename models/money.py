@@ -1,5 +1,6 @@
 """Money in integer cents and odds in integer pairs. No float touches a payout."""
 
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 import msgspec
@@ -51,3 +52,13 @@ def dollars(amount: Cents) -> str:
     """Write an amount for people: ``-1250`` is ``-12.50``."""
     sign = "-" if amount < 0 else ""
     return f"{sign}{abs(amount) // 100:,}.{abs(amount) % 100:02d}"
+
+
+def net_sum(amounts: Iterable[Cents | None]) -> Cents | None:
+    """Return the sum of amounts; ``None`` where one of them is open."""
+    summed = 0
+    for amount in amounts:
+        if amount is None:
+            return None
+        summed += amount
+    return summed

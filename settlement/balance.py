@@ -25,7 +25,7 @@ from models.judgements import (
     RoundSettled,
     SpotResult,
 )
-from models.money import Cents
+from models.money import Cents, net_sum
 from models.places import hand_name
 from settlement.sentences import Sentence
 
@@ -227,7 +227,7 @@ def balance(result: RoundResult, payments: Iterable[Payment]) -> Balance:
         for one in every
         if one.kind != "toke" and not (one.kind == "side" and one.spot in unjudged)
     )
-    due, paid = _sum(one.due for one in lines), _sum(one.paid for one in lines)
+    due, paid = net_sum(one.due for one in lines), net_sum(one.paid for one in lines)
     differences = [one.difference or 0 for one in lines]
     return Balance(
         lines=every,
@@ -235,7 +235,7 @@ def balance(result: RoundResult, payments: Iterable[Payment]) -> Balance:
         stake=sum(one.stake for one in lines),
         due=due,
         paid=paid,
-        difference=_sum(one.difference for one in lines),
+        difference=net_sum(one.difference for one in lines),
         underpaid=-sum(one for one in differences if one < 0),
         overpaid=sum(one for one in differences if one > 0),
         recovered=sum(one.recovered for one in lines),
@@ -368,11 +368,11 @@ def _wagers(result: RoundResult) -> Iterator[tuple[Account, tuple[Cents, Cents |
 def beside(spot: SpotResult) -> Iterator[tuple[str, Cents, Cents | None]]:
     """Yield the kind, stake and amount due of each sort of wager beside a spot's hands."""
     if spot.coupons:
-        yield "coupon", sum(one.stake for one in spot.coupons), _sum(c.net for c in spot.coupons)
+        yield "coupon", sum(one.stake for one in spot.coupons), net_sum(c.net for c in spot.coupons)
     if spot.toke:
         yield "toke", spot.toke.stake, spot.toke.net
     if spot.side:
-        yield "side", sum(one.stake for one in spot.side), _sum(one.net for one in spot.side)
+        yield "side", sum(one.stake for one in spot.side), net_sum(one.net for one in spot.side)
 
 
 def _place(account: Account, *, several: bool) -> str:
@@ -423,12 +423,3 @@ def _house(lines: tuple[BalanceLine, ...], due: Cents, paid: Cents) -> str:
     else:
         kind = Sentence.HOUSE_KEPT_INSTEAD if paid < 0 else Sentence.HOUSE_PAID_INSTEAD
     return kind.write(abs(paid), abs(due))
-
-
-def _sum(amounts: Iterable[Cents | None]) -> Cents | None:
-    total = 0
-    for one in amounts:
-        if one is None:
-            return None
-        total += one
-    return total

@@ -20,7 +20,7 @@ from models.judgements import (
     TokeResult,
     WagerResult,
 )
-from models.money import Cents
+from models.money import Cents, net_sum
 from settlement.dealer import Played
 from settlement.houserules import HouseRules
 from settlement.play import hand_of
@@ -414,20 +414,20 @@ def with_beside(result: SpotResult, spot: Spot, state: State) -> SpotResult:
     rules = state.rules
     insurance = result.insurance
     sides = _of(spot, "side")
-    extra = _sum(
+    extra = net_sum(
         [_net(one, 0, "coupon") for one in _of(spot, "coupon")]
         + [one.side.net for one in sides if one.side is not None]
     )
     insured = [one for one in _of(spot, "main") if one.insurance]
     if insured:
         stakes = sum([one.insurance_counts for one in insured])
-        nets = _sum([one.nets[0, "insurance"] for one in insured])
+        nets = net_sum([one.nets[0, "insurance"] for one in insured])
         before = insurance or InsuranceResult(0, 0)
-        insurance = InsuranceResult(before.stake + stakes, _sum([before.net, nets]))
-        extra = _sum([extra, nets])
+        insurance = InsuranceResult(before.stake + stakes, net_sum([before.net, nets]))
+        extra = net_sum([extra, nets])
     return msgspec.structs.replace(
         result,
-        net=_sum([result.net, extra]),
+        net=net_sum([result.net, extra]),
         insurance=insurance,
         side=_sides(spot, state),
         bettors=_bettors(result, spot, rules) if _several(spot) else msgspec.UNSET,
@@ -449,15 +449,6 @@ def _of(spot: Spot, kind: str) -> list[Beside]:
 
 def _net(one: Beside, hand: int, kind: str) -> Cents | None:
     return one.nets.get((hand, kind), 0)
-
-
-def _sum(nets: list[Cents | None]) -> Cents | None:
-    total = 0
-    for net in nets:
-        if net is None:
-            return None
-        total += net
-    return total
 
 
 def _sides(spot: Spot, state: State) -> tuple[SideResult, ...] | msgspec.UnsetType:
@@ -535,7 +526,9 @@ def _apart(spot: Spot, bettor: str | None) -> list[WagerResult]:
 
 
 def _bettor_result(bettor: str | None, wagers: list[WagerResult]) -> BettorResult:
-    return BettorResult(bettor=bettor, net=_sum([one.net for one in wagers]), wagers=tuple(wagers))
+    return BettorResult(
+        bettor=bettor, net=net_sum([one.net for one in wagers]), wagers=tuple(wagers)
+    )
 
 
 def _toke(spot: Spot) -> TokeResult | msgspec.UnsetType:
@@ -543,7 +536,7 @@ def _toke(spot: Spot) -> TokeResult | msgspec.UnsetType:
     if not tokes:
         return msgspec.UNSET
     stake = sum([one.stake(0) + one.added.get(0, 0) for one in tokes])
-    return TokeResult(stake=stake, net=_sum([_net(one, 0, "toke") for one in tokes]))
+    return TokeResult(stake=stake, net=net_sum([_net(one, 0, "toke") for one in tokes]))
 
 
 def _coupons(

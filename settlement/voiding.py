@@ -12,7 +12,7 @@ from models.judgements import (
     SpotResult,
     WagerResult,
 )
-from models.money import Cents
+from models.money import net_sum
 
 
 def round_void(result: RoundResult) -> RoundResult:
@@ -27,7 +27,7 @@ def hands_void(result: RoundResult, number: int, hands: set[int]) -> RoundResult
         [_hands_void(spot, hands) if spot.spot == number else spot for spot in result.spots]
     )
     status = "final" if all(spot.net is not None for spot in spots) else "pending"
-    net = _sum([spot.net for spot in spots])
+    net = net_sum([spot.net for spot in spots])
     return replace(result, status=status, spots=spots, net=None if net is None else -net)
 
 
@@ -59,7 +59,7 @@ def _hands_void(spot: SpotResult, numbers: set[int]) -> SpotResult:
     nets += [one.net for one in side or () if one.outcome != "unjudged"]
     return replace(
         spot,
-        net=_sum(nets),
+        net=net_sum(nets),
         hands=hands,
         insurance=insurance,
         bettors=bettors,
@@ -88,17 +88,8 @@ def _bettor_void(one: BettorResult, numbers: set[int], *, all_void: bool) -> Bet
             for wager in one.wagers
         ]
     )
-    return replace(one, net=_sum([wager.net for wager in wagers]), wagers=wagers)
+    return replace(one, net=net_sum([wager.net for wager in wagers]), wagers=wagers)
 
 
 def _wager_void(wager: WagerResult) -> WagerResult:
     return replace(wager, net=0, odd_cents=UNSET)
-
-
-def _sum(nets: list[Cents | None]) -> Cents | None:
-    total = 0
-    for net in nets:
-        if net is None:
-            return None
-        total += net
-    return total
