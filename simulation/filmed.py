@@ -4,7 +4,7 @@ What a film adds to a perfect camera without any error of reading: pictures ever
 off by a millimetre or two; a back that is found with less certainty than a face; a second look at a
 face once, after a time; a new track for a card that was moved, and the old one reported gone
 0.6 s later. `tests/contracts/test_sightings.py` holds this form to filmed sessions. The figures
-were measured by ``python -m tests.bench.rates`` on ten sessions (lab note of 2026-11-24).
+were measured by ``python -m lab.bench.rates`` on ten sessions (lab note of 2026-11-24).
 """
 
 from bisect import bisect_left, bisect_right
@@ -41,7 +41,7 @@ _AGAIN_S: Final = ((0.30, 0.07, 0.07), (0.60, 0.07, 0.7), (0.88, 0.7, 5.5), (0.9
 is not looked at again."""
 _BACK_P: Final = (0.27, 0.44, 0.56, 0.72, 0.74, 0.76, 0.77, 0.79, 0.80, 0.82, 0.88)
 """How sure the finder is of a back, from one tenth of them to the next: of 513 on 15 films of
-`tests.bench.backs`."""
+`lab.bench.backs`."""
 _NEW_TRACK: Final = 1_000_000
 
 

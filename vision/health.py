@@ -50,7 +50,7 @@ SOFTER_MM: Final = 1.2
 index."""
 _SOFTER_PX: Final = 0.9
 """Pixels of sigma. Less cannot be distinguished from a picture sampled slightly aside."""
-# Chosen on the first two films of tests/bench/camera_health.
+# Chosen on the first two films of lab/bench/camera_health.
 BLURRED_MM: Final = 2.5  # sigma of a Gaussian: no index is read in such a picture
 LINGERS_NS: Final = 8_000_000_000
 """Nanoseconds. An object that covers a card zone for this long is neither hand nor card."""

@@ -35,7 +35,7 @@ ENDS_SIZE: Final = 2.0
 ENDS_SPAN: Final = (0.75, 1.12)
 """Least and largest distance of two such indices, as a share of that on a usual card, where the
 card's width is known. The larger an index, the deeper it stands: on decks with ranks of 5 to 23 mm
-the shares were 0.83 to 1.04 (docs/lab/2026-11-29-index-sizes.md); the width may be off by 8%."""
+the shares were 0.83 to 1.04 (lab/notes/2026-11-29-index-sizes.md); the width may be off by 8%."""
 OWN_CORNER: Final = 0.15
 """Card widths. An index this close to an equal card's own index place is that index."""
 PRINT_NONE: Final = 0.1

@@ -64,7 +64,7 @@ films none looked more so than 0.89; of pips beside an arm taken for cards three
 _MOSTLY_KNOWN: Final = 0.45
 """The same share for a face in doubt. Parts of cards that lie beside an arm look like another one:
 four such had 0.49 to 0.89, of 31 cards that came in two films none more than 0.41
-(docs/lab/2026-11-29-index-sizes.md)."""
+(lab/notes/2026-11-29-index-sizes.md)."""
 _FORGOTTEN_NS: Final = 3_000_000_000  # a find in doubt that was not made again for so long
 
 

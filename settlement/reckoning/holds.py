@@ -33,4 +33,4 @@ CLOSE_HOLD_NS: Final = 2 * SECOND
 
 SETTLED_HOLD_NS: Final = SECOND // 5
 """The same where every hand was paid and no card lies there: reports of one moment come within
-0.2 s (`docs/lab/2026-11-24-one-form-of-sighting.md`)."""
+0.2 s (`lab/notes/2026-11-24-one-form-of-sighting.md`)."""

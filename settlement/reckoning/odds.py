@@ -158,7 +158,7 @@ GLIMPSED: Final = 1e-3
 
 BACK_AS_FACE: Final = 0.005
 """The first look at a card that lies face down shows some face, and not surely which: 1 of 214 on
-films (`tests.bench.backs --seeds 2`) with the finder before."""
+films (`lab.bench.backs --seeds 2`) with the finder before."""
 
 OTHER_SIDE: Final = 0.05
 """The hand that a split makes lies on the other side."""

@@ -5,11 +5,11 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from lab.bench.film_noise import FilmRates, spoilt
+from lab.bench.rates import LATER_S
 from models.events import CardSighted
 from models.layout import TableLayout
 from stream.library import layout_text
-from tests.bench.film_noise import FilmRates, spoilt
-from tests.bench.rates import LATER_S
 
 SECOND_NS = 10**9
 CARDS = 4_000

@@ -20,9 +20,9 @@ from typing import Final
 
 import psycopg
 
+from lab.bench.record import ROOT
 from server.floor_record.database import FloorDatabase
 from stream.clock import elapsed_ns
-from tests.bench.record import ROOT
 from tests.faults.floor_kills import Broken
 from tests.server.floor_record.cluster import (
     FORWARDER,

@@ -12,14 +12,14 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 _NOT_COPIED: Final = shutil.ignore_patterns(
-    ".*", "build", "out", "shared", "tests", "*.egg-info", "__pycache__"
+    ".*", "build", "lab", "out", "shared", "tests", "*.egg-info", "__pycache__"
 )
 
 
 def package_folders() -> list[Path]:
     """Return the folder of every package that the wheel holds."""
     found = [*ROOT.glob("*/__init__.py"), *ROOT.glob("client/*/__init__.py")]
-    return [init.parent for init in found if init.parent != ROOT / "tests"]
+    return [init.parent for init in found if init.parent.name not in {"lab", "tests"}]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tests.thoroughness import one_in
 CASES = 2000
 """How many files are spoilt before a release, an eighth of them at each commit.
 
-``python -m tests.bench.bad_input --cases N`` spoils more.
+``python -m lab.bench.bad_input --cases N`` spoils more.
 """
 PART = 250
 RULES = ("--rulebook", "kansas-shoe")

@@ -1,7 +1,7 @@
 """Random players at random tables: legal rounds are found clean, every mistake is found as it is.
 
 ``PITWATCH_RANDOM_ROUNDS`` sets how many rounds each rulebook plays; a million and more go through
-``python -m tests.bench.random_rounds``.
+``python -m lab.bench.random_rounds``.
 """
 
 import ast

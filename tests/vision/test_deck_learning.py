@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.bench.decks import Told
 from models.cards import DECK, Card
 from models.errors import InputRefused, OperatorError, TechnicianError
-from tests.bench.decks import Told
 from tests.vision.snapshots import fan, fanned, outline, snapshot
 from vision.change import Rect
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.bench.starts import left_lying
+from lab.bench.watching import Event, score
 from models.events import CameraFault, CardGone, CardSighted
 from simulation.session import Scene, Settings, prepare
-from tests.bench.starts import left_lying
-from tests.bench.watching import Event, score
 from tests.vision.painted import Painted
 from tests.vision.truth_reader import TruthReader
 from vision.felt import locate_felt

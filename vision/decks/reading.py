@@ -32,7 +32,7 @@ no wrong card there becomes certain."""
 FOREIGN_FIT: Final = 0.8
 FOREIGN_BACK_FIT: Final = 0.5
 """Fit. A back below it, or a face below ``FOREIGN_FIT``, is not of the decks in use. On films 373
-faces of these fit 0.85 and better, 205 backs 0.60: docs/lab/2026-11-28-foreign-cards.md."""
+faces of these fit 0.85 and better, 205 backs 0.60: lab/notes/2026-11-28-foreign-cards.md."""
 FOREIGN_COVERED_FIT: Final = 0.6
 """A face that overlaps another is foreign below this, and fits from ``FOREIGN_FIT`` on: between
 them nothing is known. On 24 films of the deck in use none fitted less than 0.66 in two looks."""

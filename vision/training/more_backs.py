@@ -1,7 +1,7 @@
 """Teach an exported finder more of backs, while its answers on indices stay as they are.
 
 Trained on as a whole, the finder saw more strips of backs and placed fans of real photographs
-worse (`docs/lab/2026-11-24-backs-and-dark-decks.md`). Here only its backs learn from the scenes'
+worse (`lab/notes/2026-11-24-backs-and-dark-decks.md`). Here only its backs learn from the scenes'
 truth. On indices, and on everything in photographs, it is held to what the export answers.
 """
 

@@ -17,6 +17,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from lab.bench.restarting import begun, rests_of
 from models.errors import TechnicianError
 from models.events import AnyObservation, Event, Observation, ReviewResolved
 from models.judgements import ReviewRaised, RoundResult
@@ -31,7 +32,6 @@ from stream.clock import HostClock
 from stream.journal import Journal, link
 from stream.seal import break_seal
 from stream.signing import Signer
-from tests.bench.restarting import begun, rests_of
 from tests.faults.live_process import Blind, known_driver
 from tests.server.table.test_going_on import AFTER_NS, Watched, known
 from tests.settlement.noise import (

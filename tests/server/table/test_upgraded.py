@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from lab.bench.restarting import begun
 from models.errors import TechnicianError
 from models.events import CardDealt, ProgramStated, RoundClosed, RoundOpened, ShoeLoaded
 from models.judgements import AnyEvent, LedgerPosted
@@ -16,7 +17,6 @@ from server.table.rest import Rest
 from server.table.resume import past_of, recall
 from stream.clock import HostClock
 from stream.journal import Journal
-from tests.bench.restarting import begun
 from tests.faults.live_process import Blind, known_driver
 from tests.server.table.test_going_on import Watched, known, last_rest
 from tests.server.table.test_run import concluded

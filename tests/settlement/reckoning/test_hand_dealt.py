@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 import pytest
 from msgspec.structs import replace
 
+from lab.bench import noise
 from models.events import (
     AnyFact,
     AnyObservation,
@@ -19,7 +20,6 @@ from models.events import (
 from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
-from tests.bench import noise
 from tests.settlement.noise import renumbered
 from tests.settlement.sessions import Session, compare, reconciled, session
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+from lab.bench.noise import Plan, Rates, heard
 from models.events import (
     AnyObservation,
     CardGone,
@@ -15,7 +16,6 @@ from models.events import (
 from models.judgements import ReviewRaised
 from settlement.reckoning import Reckoning
 from simulation.places import dealer_card
-from tests.bench.noise import Plan, Rates, heard
 from tests.settlement.felt_scene import FELT, RULES, UNSEEN, Scene, apart
 from tests.settlement.reconcile.test_sensors_that_lie import (
     NOBODY_ASKED,

@@ -1,0 +1,1 @@
+"""Measurements and campaigns that a person starts; the tests show that the program is right."""

@@ -1,1 +1,0 @@
-"""Measurements that a person starts; nothing here is run by the tests."""
