@@ -27,6 +27,7 @@ from settlement.play import hand_of
 from settlement.sentences import Sentence
 from settlement.settling import Due, due, insurance_net, insurance_stake, staked
 from settlement.side_wagers import bet_named, declared
+from settlement.splits import double_begins
 from settlement.state import Beside, Hand, Noted, Spot, State
 
 ON_HANDS: Final = ("main", "double", "split", "insurance")
@@ -44,6 +45,12 @@ def found(state: State, noted: Noted) -> Beside | None:
     """Return the chips that a wager or payment is about."""
     kind = "main" if noted.what in ON_HANDS else noted.what
     return noted.at.lies_beside(kind, _bettor(state, noted), bet_named(state.rules, noted))
+
+
+def has_wager(state: State, noted: Noted) -> bool:
+    """Return whether the bettor of an insurance has a wager that it insures."""
+    one = found(state, noted)
+    return one is not None and bool(one.stakes)
 
 
 def _bettor(state: State, noted: Noted) -> str | None:
@@ -147,6 +154,7 @@ def _main(state: State, one: Beside, noted: Noted) -> bool:
 
 
 def _double(state: State, noted: Noted) -> bool:
+    """Judge a bettor's double; where the spot's own player has no wager, it doubles the hand."""
     hand = hand_of(noted.at, noted.hand)
     if hand is None or not hand.cards:
         detail = Sentence.STRAY_DOUBLE.write(noted.amount)
@@ -156,6 +164,8 @@ def _double(state: State, noted: Noted) -> bool:
         detail = Sentence.ADDED_AFTER_DEAL.write(noted.amount)
         state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
         return False
+    if not hand.stake:
+        double_begins(state, noted.at, hand, noted.seq)
     state.round.acted = True
     return True
 
@@ -260,7 +270,9 @@ def _split_fault(state: State, spot: Spot, hand: Hand, one: Beside) -> None:
 
 def _double_fault(state: State, spot: Spot, hand: Hand, one: Beside) -> None:
     laid, main = one.added.get(hand.number, 0), one.stake(hand.number)
-    if laid > main:
+    if laid and not hand.doubled_seq:
+        code, detail = "stake_increased_after_deal", Sentence.ADDED_AFTER_DEAL.write(laid)
+    elif laid > main:
         code, detail = "double_over_original", Sentence.DOUBLED_OVER.write(laid, main)
     elif 0 < laid < main and not (state.rules.double_for_less or hand.called_off):
         code = "double_for_less_not_allowed"
@@ -312,13 +324,14 @@ def settled(
         done: whether the record shows that its player has finished.
     """
     total = own
-    stake, added = hand.stake, hand.added
+    stake, added, even = hand.stake, hand.added, hand.even_money
     for one in spot.beside:
         if one.kind == "side" or (one.kind != "main" and hand.number):
             continue
         if not one.stake(hand.number):
             continue
-        hand.stake, hand.added = one.stake(hand.number), one.added.get(hand.number, 0)
+        hand.stake, hand.added = one.stake(hand.number), _doubled(one, hand)
+        hand.even_money = even and not one.insurance_counts
         theirs = due(hand, dealer, rules, insured=one.insurance_counts > 0, done=done)
         if one.kind == "coupon":
             theirs = _coupon(theirs, hand.stake, rules)
@@ -329,8 +342,13 @@ def settled(
         if one.kind == "main":
             net = None if total.net is None or theirs.net is None else total.net + theirs.net
             total = Due(own.outcome, net, own.clauses, _both(theirs, total))
-    hand.stake, hand.added = stake, added
+    hand.stake, hand.added, hand.even_money = stake, added, even
     return total
+
+
+def _doubled(one: Beside, hand: Hand) -> Cents:
+    """Return a bettor's chips of a double, which count if the hand was doubled."""
+    return one.added.get(hand.number, 0) if hand.doubled_seq else 0
 
 
 def _both(theirs: Due, total: Due) -> OddCents | msgspec.UnsetType:
@@ -386,7 +404,7 @@ def all_staked(spot: Spot, hand: Hand, rules: HouseRules) -> Cents:
 
 def _staked(one: Beside, hand: Hand, rules: HouseRules) -> Cents:
     stake, added = hand.stake, hand.added
-    hand.stake, hand.added = one.stake(hand.number), one.added.get(hand.number, 0)
+    hand.stake, hand.added = one.stake(hand.number), _doubled(one, hand)
     chips = staked(hand, rules) if hand.stake else 0
     hand.stake, hand.added = stake, added
     return chips

@@ -82,27 +82,30 @@ def _limits(state: State, held: dict[str, int]) -> None:
     """Judge every wager by the table's limits; a player's spots by their minimum, once."""
     below: set[str] = set()
     for spot in state.round.spots:
+        for one in spot.beside:
+            if one.kind == "main" and one.stakes:
+                _limit(state, spot, one.stake(0), one.seqs[0], state.rules.table_min)
         if not spot.hands[0].stake and spot.backed():
             continue
         player = state.table.seats.get(spot.number)
         many = 1 if player is None else held[player]
         least, stake = state.rules.least(many), spot.hands[0].stake
         if player is None or stake >= least or least <= state.rules.table_min:
-            _limit(state, spot, least)
+            _limit(state, spot, stake, spot.hands[0].stake_seq, least)
         elif player not in below:
             below.add(player)
             detail = Sentence.BELOW_MULTIPLE.write(stake, many, least)
             state.find("multi_spot_minimum", spot.hands[0].stake_seq, detail, spot.number)
 
 
-def _limit(state: State, spot: Spot, least: Cents) -> None:
-    hand, most = spot.hands[0], state.rules.table_max
-    if hand.stake < least:
-        detail = Sentence.BELOW_MINIMUM.write(hand.stake, least)
-        state.find("below_table_min", hand.stake_seq, detail, spot.number)
-    elif most is not None and hand.stake > most:
-        detail = Sentence.ABOVE_MAXIMUM.write(hand.stake, most)
-        state.find("above_table_max", hand.stake_seq, detail, spot.number)
+def _limit(state: State, spot: Spot, stake: Cents, seq: int, least: Cents) -> None:
+    most = state.rules.table_max
+    if stake < least:
+        detail = Sentence.BELOW_MINIMUM.write(stake, least)
+        state.find("below_table_min", seq, detail, spot.number)
+    elif most is not None and stake > most:
+        detail = Sentence.ABOVE_MAXIMUM.write(stake, most)
+        state.find("above_table_max", seq, detail, spot.number)
 
 
 def _too_many(state: State, held: dict[str, int], seq: int) -> None:
@@ -118,7 +121,9 @@ def _too_many(state: State, held: dict[str, int], seq: int) -> None:
 
 
 def _wagered_at(spot: Spot) -> int:
-    return spot.hands[0].stake_seq
+    """Return the last wager before the deal: the own player's, or another bettor's without one."""
+    others = [one.seqs[0] for one in spot.beside if one.kind == "main" and one.stakes]
+    return spot.hands[0].stake_seq or max(others, default=0)
 
 
 def _entries(state: State) -> None:

@@ -11,7 +11,7 @@ from settlement.state import Hand, Noted, Spot, State
 def placed(state: State, noted: Noted) -> None:
     """Apply chips laid on the felt."""
     if noted.fact.bettor is not None and beside.is_beside(state, noted):
-        _beside(state, noted.at, noted)
+        _beside(state, noted)
     elif noted.what == "main":
         _main(state, noted.at, noted)
     elif noted.what == "double":
@@ -24,10 +24,10 @@ def placed(state: State, noted: Noted) -> None:
         beside.placed(state, noted)
 
 
-def _beside(state: State, spot: Spot, noted: Noted) -> None:
+def _beside(state: State, noted: Noted) -> None:
     if noted.what != "insurance":
         beside.placed(state, noted)
-    elif not spot.in_play:
+    elif not beside.has_wager(state, noted):
         _stray_insurance(state, noted)
     else:
         one = beside.made(state, noted)

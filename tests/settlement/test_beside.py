@@ -93,6 +93,62 @@ def test_a_bettor_loses_half_of_his_own_wager_by_a_surrender() -> None:
     assert bettors(text, "casino-shoe") == {None: -503, "ANN": -351}
 
 
+def test_a_bettor_doubles_only_with_the_spots_own_player() -> None:
+    text = DOUBLE.replace("double 1 1000; {}", "double 1 700 @ANN; ").replace(
+        "show D", "stand 1; show D", 1
+    )
+    assert (bettors(text), codes(text)) == (
+        {None: 1000, "ANN": 700},
+        ["stake_increased_after_deal"],
+    )
+    together = DOUBLE.replace("double 1 1000; {}", "double 1 700 @ANN; double 1 1000; ")
+    assert (bettors(together), codes(together)) == ({None: 2000, "ANN": 1400}, [])
+
+
+def test_a_bettor_insures_no_wager_that_he_does_not_have() -> None:
+    text = "bet 1 1000; 1 TS; D AH; 1 TD; D TC down; ins 1 300 @ANN; show D TC; close"
+    assert (codes(text), nets(text)) == (["wager_after_deal"], [-1000])
+
+
+@pytest.mark.parametrize(("hole", "main"), [("TC", 0), ("9C", 1050)])
+def test_a_bettor_who_insured_his_blackjack_takes_no_even_money(hole: str, main: int) -> None:
+    text = f"bet 1 1000; bet 1 700 @ANN; 1 TS; D AH; 1 AD; D {hole} down; even_money 1; "
+    text += f"ins 1 350 @ANN; show D {hole}; close"
+    house = ("kansas-shoe", "even_money=true")
+    (own, ann) = spot(one_round(text, *house)).bettors or ()
+    assert (own.net, ann.net, ann.wagers[0].net) == (1000, 700, main)
+
+
+@pytest.mark.parametrize(
+    ("wagers", "code"),
+    [
+        ("bet 1 1000; bet 1 499 @ANN", "below_table_min"),
+        ("bet 1 1000; bet 1 5001 @ANN", "above_table_max"),
+        ("bet 1 499 @ANN", "below_table_min"),
+    ],
+)
+def test_the_tables_limits_hold_for_each_bettors_wager(wagers: str, code: str) -> None:
+    text = wagers + "; 1 TS; D 8H; 1 TD; D TH down; stand 1; show D TH; close"
+    assert codes(text, "kansas-shoe", "table_max=5000") == [code]
+    within = text.replace("499", "500").replace("5001", "5000")
+    assert codes(within, "kansas-shoe", "table_max=5000") == []
+
+
+def test_a_bettor_alone_on_a_spot_doubles_it() -> None:
+    text = "bet 1 700 @ANN; 1 6S; D 6H; 1 6D; D TD down; double 1 700 @ANN; 1 4C; 1 2C; show D TD; "
+    text += "D 9C; close"
+    assert bettors(text) == {"ANN": 1400}
+    assert codes(text) == ["extra_card_after_double"]
+
+
+def test_a_bettor_alone_on_a_spot_comes_into_the_shoe_with_his_wager() -> None:
+    deal = "1 TS; D 8H; 1 TD; D TH down; stand 1; show D TH; close; "
+    text = "shoe 2; open 1; bet 1 1000; " + deal + "open 2; bet 2 1000 @ANN; "
+    text += deal.replace("1 T", "2 T").replace("stand 1", "stand 2")
+    house = ("pitch-double-deck", "player_cards=up")
+    assert found(text, *house) == [("mid_shoe_entry", 12)]
+
+
 def test_a_bettor_alone_on_a_spot_plays_it() -> None:
     text = "bet 1 1000 @ANN; 1 TS; D 8H; 1 TD; D TH down; stand 1; show D TH; pay 1 1000 @ANN; "
     assert (bettors(text + "close"), codes(text + "close")) == ({"ANN": 1000}, [])

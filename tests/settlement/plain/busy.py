@@ -127,7 +127,8 @@ class Busy(Game):
         for name in GUESTS:
             if self.happens(0.15):
                 stake = self.often.randint(1, 3000)
-                self.tell(ev.WagerPlaced(spot=spot, kind="main", amount=stake, bettor=name))
+                wager = ev.WagerPlaced(spot=spot, kind="main", amount=stake, bettor=name)
+                self.judge_limits(spot, stake, self.tell(wager))
                 self.guests.setdefault(spot, []).append(Guest(name, {0: stake}))
         if self.happens(0.15):
             self.tokes[spot] = self.often.randint(1, 900)
@@ -138,6 +139,14 @@ class Busy(Game):
         if self.rules.side_wagers and self.happens(0.1):
             self.sides[spot] = 100
             self.tell(ev.WagerPlaced(spot=spot, kind="side", amount=100, bet="pairs"))
+
+    def judge_limits(self, spot: int, stake: int, seq: int) -> None:
+        """Note a guest's wager that is below the table's minimum or above its maximum."""
+        most = self.rules.table_max
+        if stake < self.rules.table_min:
+            self.found.append(("below_table_min", seq, spot, None))
+        elif most is not None and stake > most:
+            self.found.append(("above_table_max", seq, spot, None))
 
     def offer_insurance(self) -> None:
         """Guests insure, or not, as they like."""
@@ -281,10 +290,15 @@ class Busy(Game):
         """Settle a guest's chips on a hand, as if they were the only ones."""
         if (hand.spot, hand.number) in self.off:
             return "void", 0
+        insured = self.guest_insured(guest) > 0
         own = replace(
-            hand, stake=guest.stakes[hand.number], added=guest.added.get(hand.number, 0), void=0
+            hand,
+            stake=guest.stakes[hand.number],
+            added=guest.added.get(hand.number, 0),
+            void=0,
+            even_money=hand.even_money and not insured,
         )
-        return owed(own, self.dealer, self.rules, insured=self.guest_insured(guest) > 0)
+        return owed(own, self.dealer, self.rules, insured=insured)
 
     def own_owed(self, hand: Hand) -> Settled:
         """Settle the player's own chips on a hand."""
