@@ -1,10 +1,11 @@
 """Create the floor record, or bring it to another version."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
-from alembic import command
+from alembic import command, op
 from alembic.config import Config
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
@@ -36,6 +37,19 @@ def migrate(url: str, revision: str = "head") -> None:
         with engine.begin() as opened:
             config.attributes["connection"] = opened
             command.upgrade(config, revision)
+
+
+def script_beside(revision: str) -> Callable[[], None]:
+    """Return a revision's upgrade: the SQL script beside its file, in alembic's transaction.
+
+    No revision has a downgrade: the record is never taken away by a migration.
+    """
+
+    def upgrade() -> None:
+        script = Path(revision).with_suffix(".sql").read_text(encoding="utf-8")
+        op.get_bind().connection.cursor().execute(script)
+
+    return upgrade
 
 
 def _check_encoding(connection: psycopg.Connection[Any], where: str) -> None:

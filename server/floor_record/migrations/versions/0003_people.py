@@ -1,19 +1,5 @@
 """What services share of people: accounts, limits, casework and activity."""
 
-from pathlib import Path
+from server.floor_record.migrating import script_beside
 
-from alembic import op
-
-revision = "0003"
-down_revision = "0002"
-
-
-def upgrade() -> None:
-    """Run the script beside this file, in alembic's transaction."""
-    script = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
-    op.get_bind().connection.cursor().execute(script)
-
-
-def downgrade() -> None:
-    """Refuse: the record is never taken away by a migration."""
-    raise NotImplementedError("the floor record is never removed; restore a backup instead")
+revision, down_revision, upgrade = "0003", "0002", script_beside(__file__)
