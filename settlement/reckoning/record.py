@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from models.cards import Card
 from models.events import (
@@ -12,6 +12,7 @@ from models.events import (
     CardDealt,
     CardExposed,
     Dealt,
+    Fact,
     HoleCardChecked,
     PaymentMade,
     PlayerActed,
@@ -19,13 +20,13 @@ from models.events import (
     RoundOpened,
     ShoeStarted,
     Spot,
-    WagerPlaced,
-    WagerRemoved,
 )
 from settlement.reckoning.in_play import Hand
 from settlement.reckoning.table import Table
 
 _MANY: Final = 1000
+_RESTS_ON: Final = len(Fact.__struct_fields__)
+"""The first fields of every fact: when it was, and what it rests on."""
 
 
 class Record(Table):
@@ -205,26 +206,9 @@ def _to_a_spot(fact: CardDealt | PlayerActed) -> bool:
 
 
 def gist(fact: AnyFact) -> tuple[object, ...]:
-    """Return what a fact states, without what it rests on."""
-    told: tuple[object, ...] = ()
-    match fact:
-        case CardDealt():
-            told = (fact.to, fact.hand, fact.card, fact.face)
-        case CardExposed():
-            told = (fact.to, fact.hand, fact.card)
-        case PaymentMade():
-            told = (fact.spot, fact.hand, fact.amount)
-        case WagerPlaced() | WagerRemoved():
-            told = (fact.spot, fact.hand, fact.kind, fact.amount)
-        case PlayerActed():
-            told = (fact.spot, fact.hand, fact.action)
-        case CardBurned() | CardBoxed():
-            told = (fact.card,)
-        case HoleCardChecked():
-            told = (fact.blackjack,)
-        case _:
-            pass
-    return (type(fact).__name__, fact.at, *told)
+    """Return what a fact states, without what it rests on or how likely it is."""
+    told = astuple(fact)[_RESTS_ON:]
+    return (type(fact).__name__, fact.at, *(told[:-1] if isinstance(fact, CardDealt) else told))
 
 
 def _leads_to(before: AnyFact, fact: AnyFact) -> bool:
