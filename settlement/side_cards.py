@@ -139,18 +139,24 @@ class _Exactly(Test):
         self._wanted = list(wanted)
 
     def ask(self, look: Look) -> int:
-        if len(look.cards) != len(self._wanted):
-            return NO
-        left = self._wanted.copy()
-        for card in look.cards:
-            if _suit(card) >= 0:
-                if card not in left:
-                    return NO
-                left.remove(card)
+        left = _without([card for card in look.cards if _suit(card) >= 0], self._wanted)
         unsure = [card for card in look.cards if _suit(card) < 0]
-        if any(card != UNKNOWN and not _of_rank(card, left) for card in unsure):
+        if left is None or len(left) != len(unsure):
+            return NO
+        ranks = [_rank(card) for card in unsure if card != UNKNOWN]
+        if _without(ranks, [face // 5 for face in left]) is None:
             return NO
         return MAYBE if unsure else YES
+
+
+def _without(found: Sequence[int], wanted: Sequence[int]) -> list[int] | None:
+    """Return what is left of the wanted without those found; ``None`` if one is not wanted."""
+    left = list(wanted)
+    for one in found:
+        if one not in left:
+            return None
+        left.remove(one)
+    return left
 
 
 def _of_rank(card: int, faces: list[int]) -> bool:
@@ -184,15 +190,10 @@ class _Ranks(Test):
         self._wanted = list(wanted)
 
     def ask(self, look: Look) -> int:
-        if len(look.cards) != len(self._wanted):
+        known = [rank for rank in [_rank(card) for card in look.cards] if rank >= 0]
+        left = _without(known, self._wanted)
+        if left is None or len(left) != len(look.cards) - len(known):
             return NO
-        left = self._wanted.copy()
-        for card in look.cards:
-            rank = _rank(card)
-            if rank >= 0:
-                if rank not in left:
-                    return NO
-                left.remove(rank)
         return MAYBE if left else YES
 
 
