@@ -1,7 +1,8 @@
 """Observations in, facts and review items out: the likeliest story of a table, and its rivals."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import exp, log
 from typing import Final, Literal, TypeAlias
 
@@ -21,9 +22,11 @@ from models.events import (
     ConsoleEntry,
     CutCardReached,
     Dealt,
+    DiscardsReshuffled,
     Fact,
     ForeignCardSighted,
     HandCalledOff,
+    PaymentMade,
     PlateRead,
     ReaderFault,
     RoundCalledOff,
@@ -113,6 +116,8 @@ class Reckoning:
         self._closing = Closing(rules, self._felt, self._decks, self._clinging, alone=alone)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
         """Cards of the round in play that were dealt unread and may yet be shown."""
+        self._lying: defaultdict[tuple[Dealt, int], list[Card]] = defaultdict(list)
+        """Cards of the round in play whose hands were not settled yet."""
         first = Story(self._cameras, shoe=dealing == "shoe")
         first.round = played
         self._stories = [first]
@@ -520,17 +525,24 @@ class Reckoning:
         match fact:
             case ShoeStarted():
                 self._decks.shuffled(fact.decks)
-            case RoundOpened():
+            case RoundOpened() | RoundClosed():
                 self._unknown.clear()
+                self._lying.clear()
+            case DiscardsReshuffled():
+                self._decks.reshuffled(chain.from_iterable(self._lying.values()))
+            case PaymentMade(kind="main"):
+                self._lying.pop((fact.spot, fact.hand), None)
             case CardDealt(card=None):
                 self._unknown[fact.to, fact.hand] += 1
             case CardExposed() if self._unknown[fact.to, fact.hand] > 0:
                 if fact.card is not None:
                     self._unknown[fact.to, fact.hand] -= 1
+                    self._lying[fact.to, fact.hand].append(fact.card)
                     # One camera may have misread it at every look.
                     sure = self._shoe is not None or self._cameras.count > 1
                     self._decks.left_shoe(fact.card, sure=sure)
-            case CardDealt():
+            case CardDealt(card=Card() as face):
+                self._lying[fact.to, fact.hand].append(face)
                 sure = fact.probability is None and fact.face == "up"
                 self._decks.left_shoe(fact.card, sure=sure, down=fact.face == "down")
             case CardBurned() | CardBoxed():

@@ -12,6 +12,7 @@ from models.events import (
     CardDealt,
     CardExposed,
     Dealt,
+    DiscardsReshuffled,
     Fact,
     HoleCardChecked,
     PaymentMade,
@@ -159,7 +160,7 @@ class Record(Table):
         """Return how many of a face left the decks by facts that were not published."""
         count = 0
         for fact in self.record[self.published - self.base :]:
-            if isinstance(fact, ShoeStarted):
+            if isinstance(fact, ShoeStarted | DiscardsReshuffled):
                 count = -_MANY
             elif isinstance(fact, CardDealt | CardBurned | CardBoxed) or (
                 isinstance(fact, CardExposed) and not self.shoe

@@ -176,6 +176,13 @@ class Composition:
         self._doubted.clear()
         self._past.clear()
 
+    def reshuffled(self, lying: Iterable[Card]) -> None:
+        """The discards are shuffled and go on being dealt; the cards that lie stay out."""
+        self._out = Counter(lying)
+        self._unsure &= self._out
+        self._doubted &= self._out
+        self._past.clear()
+
     def left_shoe(self, card: Card | None, *, sure: bool = True, down: bool = False) -> None:
         """Count a card out, dealt face ``down`` or up; ``sure`` where two sensors read it."""
         if card is not None:

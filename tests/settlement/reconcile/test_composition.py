@@ -56,3 +56,13 @@ def test_a_doubtful_card_of_the_round_in_play_is_not_disproved() -> None:
     counted = Composition(6)
     counted.left_shoe(NINE, sure=False)
     assert not counted.disproved(NINE)
+
+
+def test_what_lies_on_the_felt_stays_out_when_the_discards_are_shuffled(
+    decks: Composition,
+) -> None:
+    decks.left_shoe(TEN)
+    decks.reshuffled([TEN])
+    assert (decks.room(NINE), decks.room(TEN)) == (6, 5)
+    assert not decks.miscounts(NINE)
+    assert not decks.disproved(NINE)

@@ -12,6 +12,7 @@ from models.events import (
     CardDealt,
     CardGone,
     Dealt,
+    DiscardsReshuffled,
     ForeignCardSighted,
     ReaderFault,
     ShoeStarted,
@@ -19,7 +20,7 @@ from models.events import (
 from models.judgements import ReviewRaised
 from settlement.reckoning import Reckoning
 from simulation.places import dealer_card, spot_places
-from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, apart, gone, reader
+from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene, apart, gone, reader
 
 NOBODY_ASKED: list[str] = []
 
@@ -149,6 +150,20 @@ def test_one_more_than_the_decks_hold_is_asked_where_one_was_read_by_a_single_se
     scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).chips(2, 0, 1000)
     scene.deal(1, "AS", camera=UNSEEN).deal(2, "AS").wait(12_000)
     assert any("Is this card AS? It is one more" in asked for asked in scene.reviews())
+
+
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_a_card_taken_up_before_the_discards_were_shuffled_may_come_again(
+    *, shuffled: bool
+) -> None:
+    scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).chips(3, 0, 1000)
+    scene.deal_round("5S TS 6D 6H 6S 8C", spots=(1, 3)).wait(1500)
+    scene.deal(3, "KH", camera=UNREAD).wait(300).chips(3, 0, -1000).take(3).wait(3000)
+    if shuffled:
+        scene.enter(DiscardsReshuffled()).wait(3000)
+    scene.turn_hole("8C").wait(1500).deal("dealer", "KH").wait(3000)
+    asked = any("Is this card KH? It is one more" in asked for asked in scene.reviews())
+    assert asked is not shuffled
 
 
 # --- a reader that could not be heard -----------------------------------------------------
