@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from lab.bench.record import NETWORKS, Claim, add_option, record
-from lab.bench.watching import score, watch
+from lab.bench.watching import watch
 from simulation.session import Settings, prepare, simulate
+from tests.vision.scoring import score
 from vision.reader import Reader
 from vision.scenes.decks import deck_ids
 from vision.scenes.look import varied_look

@@ -17,8 +17,7 @@ from models.cards import DECK
 from simulation.session import Scene as Dealt
 from simulation.session import Settings, prepare
 from tests.vision.snapshots import snapshot
-from tests.vision.truth_reader import Shown, on_felt
-from vision.change import Rect
+from tests.vision.truth_reader import Shown, Told, on_felt
 from vision.decks.learning import Lesson
 from vision.decks.profile import DeckProfile
 from vision.decks.reading import FOREIGN_FIT, DeckReader
@@ -63,24 +62,6 @@ class Tally:
             self.wrong += bool(
                 row.max() >= confident_p and DECK[int(row.argmax())] is not card.card
             )
-
-
-@dataclass(frozen=True)
-class Told:
-    """A reader that returns again what was read."""
-
-    seen: Sightings
-    confident_p: float
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        """Say it."""
-        return self.seen
 
 
 def learn(reader: Reader, deck: str) -> DeckProfile:

@@ -20,9 +20,9 @@ from time import monotonic, sleep
 import httpx
 
 from lab.bench.record import Claim, add_option, record
-from lab.bench.restarting import begun
 from tests.faults.live_process import known_driver
 from tests.server.service.house import House
+from tests.server.table.journalled import begun
 
 ROUNDS = 1900
 """Rounds of 100,459 entries."""

@@ -20,7 +20,6 @@ import msgspec
 
 from lab.bench.record import NETWORKS, Claim, add_option, record
 from lab.bench.sessions import replayed, report_lines
-from lab.bench.watching import Event, Score, score
 from lab.independent.film import FPS
 from lab.independent.renderer import CACHE
 from lab.independent.session import Wanted, filmed_session
@@ -28,6 +27,7 @@ from models.events import CardGone, CardSighted
 from server.table.comparison import Comparison, tally
 from server.table.replay import Replayed
 from simulation.session import START_NS, Scene
+from tests.vision.scoring import Event, Score, score
 from vision.scenes.decks import deck_ids
 
 SPOTS: Final = ((2, 4), (1, 3), (3, 5), (1, 4), (2, 5), (3, 4))

@@ -21,10 +21,10 @@ from devices.cameras.file import FileCamera
 from devices.cameras.writer import VideoWriter
 from lab.bench.record import NETWORKS, Claim, Table, add_option, record
 from lab.bench.spurious import CAUSES, cause
-from lab.bench.watching import GLIMPSE_NS, Event, Rest, matched, rests
 from models.cards import DECK
 from models.events import CameraFault, CardSighted
 from simulation.session import Scene, Settings, prepare
+from tests.vision.scoring import GLIMPSE_NS, Event, Rest, matched, rests
 from vision.felt import Felt, locate_felt
 from vision.reader import Reader
 from vision.scenes.decks import Deck, cut_atlas

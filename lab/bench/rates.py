@@ -13,27 +13,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
-from math import hypot, sqrt
+from math import sqrt
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Final, Literal, TypeAlias
 
 from devices.cameras.file import FileCamera
 from lab.bench.record import NETWORKS, RESULTS, Claim, add_option, load, record
-from lab.bench.watching import (
-    GLIMPSE_NS,
-    Event,
-    Rest,
-    apart,
-    matched,
-    network_reader,
-    rests,
-)
+from lab.bench.watching import network_reader
 from models.cards import Card
 from models.events import CardGone, CardSighted
-from models.layout import Point, TableLayout, inside
+from models.layout import TableLayout
 from simulation.ideal import ideal_observations
 from simulation.session import Scene, Settings, prepare, simulate
+from tests.sensors.film_noise import LATER_S, FilmRates, Game, in_a_zone, together
+from tests.vision.scoring import GLIMPSE_NS, Event, Rest, apart, matched, rests
 from vision.felt import locate
 from vision.scenes.decks import deck_ids
 from vision.scenes.film import reference_points
@@ -42,7 +36,6 @@ from vision.scenes.look import varied_look
 from vision.sightings import CardReader
 from vision.watch import Watcher
 
-Game: TypeAlias = Literal["shoe", "hand"]
 Deck: TypeAlias = Literal["unknown", "known"]
 
 BOOKS: Final[dict[Game, tuple[str, ...]]] = {
@@ -51,15 +44,10 @@ BOOKS: Final[dict[Game, tuple[str, ...]]] = {
 }
 LATE_NS: Final = 500_000_000
 """A card reported so long after the simulator's camera is late."""
-LATER_S: Final = (1, 2, 4)
-"""Of the late ones, those are counted that are late by so many seconds."""
 GONE_LATE_NS: Final = 3_000_000_000
 """A card that is not reported gone by then was not seen to go."""
 RANK_P: Final = 0.98
 """A rank of so large a share of a doubtful reading is certain."""
-TOGETHER_NS: Final = 1_000_000_000
-TOGETHER_MM: Final = 60.0
-"""Cards that come face up so soon after one another, so near, are a hand shown."""
 
 
 @dataclass
@@ -148,25 +136,6 @@ def _hands(found: Measured, scene: Scene, missed: Sequence[Rest]) -> None:
     found.counts["hands missed"] += len(
         {hand for hand, rest in zip(hands, faces, strict=True) if rest in missed}
     )
-
-
-def together(shown: Sequence[tuple[int, float, float]]) -> list[int]:
-    """Return the hand that each card belongs to, of cards as they come face up.
-
-    Args:
-        shown: of each when (ns) and where (mm) it came up, in the order of time.
-    """
-    hands: list[int] = []
-    for at, (when, x_mm, y_mm) in enumerate(shown):
-        hands.append(at)
-        for before in range(at - 1, -1, -1):
-            then, its_x_mm, its_y_mm = shown[before]
-            if when - then > TOGETHER_NS:
-                break
-            if hypot(x_mm - its_x_mm, y_mm - its_y_mm) < TOGETHER_MM:
-                hands[at] = hands[before]
-                break
-    return hands
 
 
 def _looks(sighted: Sequence[tuple[int, CardSighted]]) -> dict[int, list[tuple[int, CardSighted]]]:
@@ -263,12 +232,6 @@ def _spurious(
         )
 
 
-def in_a_zone(point: Point, layout: TableLayout) -> bool:
-    """Return whether cards are dealt there."""
-    zones = (layout.dealer_cards, *(spot.cards for spot in layout.spots))
-    return any(inside(point, zone) for zone in zones)
-
-
 # --- the rates, as the noise bench takes them ------------------------------------------------
 
 
@@ -326,6 +289,31 @@ def _of_all(about: Set[str], what: str) -> float:
     found = [one for one in recorded if one.claim in names and one.of is not None]
     seen = sum(float(one.value) for one in found)
     return (seen + 0.5) / (sum(one.of or 0 for one in found) + 1)
+
+
+def film_rates(game: Game, deck: Deck) -> FilmRates:
+    """Return the recorded rates of a game, with its deck known to the reader or not."""
+
+    def of(what: str) -> float:
+        return rate(game, deck, what)
+
+    misread = rate_of_all(deck, "faces misread")
+    return FilmRates(
+        misread=misread,
+        misread_sure=min(1.0, rate_of_all(deck, "faces misread and sure") / misread),
+        doubted=of("faces doubted"),
+        changed=of("looks that changed"),
+        hand_missed=of("hands missed"),
+        back_missed=of("backs missed"),
+        late=of("cards late"),
+        going_late=of("not seen to go"),
+        ghost_face=of("spurious faces"),
+        ghost_back=of("spurious backs"),
+        ghost_in_zone=of("spurious in a zone of cards"),
+        misread_rank=rate_of_all(deck, "misread in another rank"),
+        doubted_rank=rate_of_all(deck, "doubts of the rank"),
+        late_by=tuple(rate_of_all(deck, f"cards late by {second} s") for second in LATER_S),
+    )
 
 
 def claims(game: Game, deck: Deck, found: Measured) -> Iterator[Claim]:

@@ -15,98 +15,26 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec.structs import replace
-
-from devices.registry import make_driver
 from lab.bench.record import Claim, add_option, record
-from models.decode import decode_event
-from models.events import AnyObservation, Event
-from server.house.rulebooks import stated
 from server.process.program import this_program
-from server.process.stopwatch import Stopwatch
-from server.table.config import Placed, layout_of, read_config
-from server.table.kept_rest import RestFile, made_by
-from server.table.live import LiveTable, rules_of
-from server.table.pipeline import Pipeline
-from server.table.record import TableRecord
-from server.table.rest_keeper import RestKeeper
-from server.table.resume import Past
-from server.table.status import Standing
-from settlement.engine import Engine
-from settlement.reckoning import COMPILED, Reckoning
-from simulation.session import START_NS
+from server.table.config import Placed
+from server.table.kept_rest import RestFile
+from server.table.live import LiveTable
+from settlement.reckoning import COMPILED
 from stream.clock import HostClock
 from stream.files import JournalFiles
 from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
-from tests.faults.live_kills import Table
 from tests.faults.live_process import Blind, known_driver
+from tests.server.table.journalled import begun, rests_of
 
 T = TypeVar("T")
-
-_STEP_NS = 80_000_000
-
-
-def _observed(table: Table) -> list[tuple[int, AnyObservation]]:
-    """What the devices report, as the table's drivers decode it."""
-    hearing = {name: make_driver(name, {}) for name in ("angel-eye", "plate")}
-    drivers = {"shoe": "angel-eye", "plates": "plate"}
-    found: list[tuple[int, AnyObservation]] = []
-    for word in table.words:
-        if word.port in drivers:
-            readings = hearing[drivers[word.port]].feed(word.data, word.at_ns)
-            found += [(word.at_ns, one) for one in readings]
-        else:
-            found.append((word.at_ns, decode_event(word.data, word.port, 0)))  # type: ignore[arg-type]
-    return found
-
-
-def _journalled(table: Table, placed: Placed, journal: Journal) -> None:
-    rules, standing = rules_of(placed), Standing(())
-    keepers: list[RestKeeper] = []
-
-    def noted(event: Event) -> None:
-        standing.take(event)
-        keepers[0].take(event)
-
-    record = TableRecord(journal, noted)
-    reconciler = Reckoning(rules, layout_of(placed))
-    pipeline = Pipeline("BJ-01", record, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=200)
-    made = made_by(rules, placed.config.dealing)
-    rests = rests_of(placed)
-    keepers += [RestKeeper(rests, journal, made, Past(), pipeline=pipeline, standing=standing)]
-    now_ns = START_NS
-    pipeline.observe((stated(rules, "configuration", now_ns),), now_ns)
-    for at_ns, one in _observed(table):
-        for step_ns in range(now_ns, at_ns, _STEP_NS):
-            pipeline.observe((), step_ns)
-        now_ns = at_ns
-        pipeline.observe((replace(one, seq=None),), now_ns)
-
-
-def rests_of(placed: Placed, warn: Callable[[str], None] = print) -> RestFile:
-    """Return the file of a table's rests."""
-    signer = Signer.read(placed.beside(str(placed.config.signing_key)))
-    return RestFile(placed.beside(placed.config.journal), signer, warn)
 
 
 def _took(do: Callable[[], T]) -> tuple[float, T]:
     begun_s = time.process_time()
     done = do()
     return time.process_time() - begun_s, done
-
-
-def begun(folder: Path, rounds: int) -> Placed:
-    """Return the table whose journal has so many rounds; it is made where it is not there."""
-    place = folder / str(rounds)
-    if (place / "table.journal").exists():
-        return read_config(place / "table.toml")
-    table = Table(place, 1, rounds)
-    placed = read_config(table.place / "table.toml")
-    due = Checkpoints(Signer.read(table.place / "table.key"), HostClock())
-    with Journal.create(table.journal, due) as journal:
-        _journalled(table, placed, journal)
-    return placed
 
 
 def _started(placed: Placed, due: Checkpoints, rests: RestFile | None) -> float:

@@ -5,9 +5,9 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from lab.bench.watching import Rest, touches
 from models.cards import Card
 from models.events import CardSighted
+from tests.vision.scoring import Rest, touches
 from vision.felt import Felt, Pose
 from vision.scenes.film import Hands
 

@@ -14,14 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.bench.record import Claim, add_option, record
-from models.events import CardGone, CardSighted
 from simulation.session import Scene, Settings, prepare
-from tests.vision.painted import Painted
-from tests.vision.truth_reader import TruthReader
-from vision.felt import locate_felt
-from vision.scenes.film import film, reference_points
+from tests.vision.scoring import left_lying
+from vision.scenes.film import film
 from vision.scenes.look import Look
-from vision.watch import Watcher
 
 _FPS: Final = 10
 _AFTERWARDS_S: Final = 3
@@ -40,20 +36,6 @@ def filmed(seed: int) -> tuple[Scene, _Pictures]:
     return scene, [*shown, *islice(cycle(shown[-2:]), _AFTERWARDS_S * _FPS)]
 
 
-def left_lying(scene: Scene, pictures: _Pictures, start: int) -> int:
-    """Return how many cards are held to lie there at the end, watched from a picture on."""
-    points = reference_points(scene.layout, scene.look)
-    reader = TruthReader(scene.staged.performance, locate_felt(points, where="overhead"))
-    watcher = Watcher(reader, scene.layout, points, "overhead")
-    lying: set[int] = set()
-    for index, image in enumerate(pictures[start:], start):
-        reader.now_ns = at_ns = index * 10**9 // _FPS
-        for event in watcher.see(Painted(index, at_ns, image)):
-            lying |= {event.track} if isinstance(event, CardSighted) else set()
-            lying -= {event.track} if isinstance(event, CardGone) else set()
-    return len(lying)
-
-
 def main() -> None:
     """Watch every film from every so many pictures on, and count."""
     ask = argparse.ArgumentParser(description=__doc__)
@@ -65,7 +47,7 @@ def main() -> None:
     for seed in asked.seeds:
         scene, pictures = filmed(seed)
         last = len(pictures) - (_AFTERWARDS_S + _LEAST_S) * _FPS
-        found = [left_lying(scene, pictures, start) for start in range(0, last, asked.every)]
+        found = [left_lying(scene, pictures, start, _FPS) for start in range(0, last, asked.every)]
         starts, kept = starts + len(found), kept + sum(cards > 0 for cards in found)
         print(f"seed {seed}: {sum(cards > 0 for cards in found)} of {len(found)}", flush=True)
     claim = Claim("starts after which a card that is gone is held to lie there", kept, of=starts)

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from lab.bench.film_noise import FilmRates
-from lab.bench.noise import Heard, Plan, Rates, Timed, heard
+from lab.bench.rates import film_rates
 from models.cards import Card
 from models.events import AnyFact, CardDealt, CardExposed, CardSighted, RoundOpened
 from settlement.engine import Engine
 from simulation.ideal import LEFT, OVERHEAD, RIGHT
 from simulation.session import START_NS
+from tests.sensors.noise import Heard, Plan, Rates, Timed, heard
 
 SECOND = 1_000_000_000
 
@@ -91,7 +91,7 @@ def main() -> None:
     asked = parser.parse_args()
     rates, film = Rates().times(asked.times), None
     if asked.rates == "measured":
-        rates, film = rates.of_shoe(), FilmRates.measured("hand", "unknown").times(asked.times)
+        rates, film = rates.of_shoe(), film_rates("hand", "unknown").times(asked.times)
     plan = Plan(
         asked.rulebook,
         rates,

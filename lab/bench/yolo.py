@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
-from lab.bench.watching import Event, Shows, score
 from server.process.stopwatch import Stopwatch
 from server.table.replay import ReplayOptions, replay
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal
+from tests.vision.scoring import Event, Shows, score
 from vision.inference import THREADS, InferenceSession, open_session
 from vision.reader import Reader
 from vision.scenes.film import Hands, reference_points

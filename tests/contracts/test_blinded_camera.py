@@ -2,7 +2,7 @@
 
 Deal, turn of the hole card and draw of a short round are hidden: each picture black, the last one
 repeated, or every one of half the size. The film is replayed from its pixels with the shipped
-networks. What the watcher reports is the contract of :func:`lab.bench.blind.blinded`, by which
+networks. What the watcher reports is the contract of :func:`tests.sensors.blind.blinded`, by which
 the bench blinds simulated sessions.
 """
 
@@ -17,7 +17,6 @@ import pytest
 
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
-from lab.bench.blind import KINDS, SPAN_NS, Kind, blinded
 from models.events import AnyObservation, CameraFault, CameraRecovered, CardGone, CardSighted
 from models.judgements import RoundResult
 from server.process.stopwatch import Stopwatch
@@ -26,6 +25,7 @@ from server.table.sources import Recording, open_recording
 from settlement.reconcile.blindness import SEES_AGAIN_NS, Blindness
 from simulation.session import Settings, simulate
 from stream.journal import Journal
+from tests.sensors.blind import KINDS, SPAN_NS, Kind, blinded
 from vision.reader import Reader
 
 pytestmark = pytest.mark.slow

@@ -5,27 +5,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from lab.bench.film_noise import FilmRates, spoilt
-from lab.bench.rates import LATER_S
 from models.events import CardSighted
 from models.layout import TableLayout
 from stream.library import layout_text
+from tests.sensors.film_noise import FAULTLESS, LATER_S, spoilt
 
 SECOND_NS = 10**9
 CARDS = 4_000
-FAULTLESS = FilmRates(
-    misread=0.0,
-    misread_sure=0.0,
-    doubted=0.0,
-    changed=0.0,
-    hand_missed=0.0,
-    back_missed=0.0,
-    late=0.0,
-    going_late=0.0,
-    ghost_face=0.0,
-    ghost_back=0.0,
-    ghost_in_zone=0.0,
-)
 
 
 def back(track: int) -> tuple[int, CardSighted]:

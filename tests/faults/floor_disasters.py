@@ -1,4 +1,4 @@
-"""Simulated disasters of a floor: ``python -m tests.faults.floor_disasters --seeds 10000``.
+"""Simulated disasters of a floor.
 
 A seed gives one or two tables' machines, their journals, forwarders, a database, viewers, and a
 minute of faults: messages late, twice, out of order or lost; lines cut; processes killed at any
@@ -6,24 +6,19 @@ wait; a database that crashes, fills its disk, or comes back from a backup; cloc
 that come back from a backup and go on, which makes forks. Then everything is mended, and the floor
 must hold what the tables wrote. The forwarder is the product's; `floor_hall` models the rest.
 
-A run prints each seed that fails and why. The same seed fails in the same way each time.
+The same seed fails in the same way each time.
 """
 
-import argparse
 import hashlib
-import logging
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Final, TypeAlias
 
 from server.floor_record.forwarding import Forwarding
 from server.floor_record.site import Site
-from stream.clock import elapsed_ns
 from stream.journal import Place, link
 from stream.reading import Entry
 from tests.faults.floor_hall import (
@@ -591,36 +586,3 @@ def calm(world: World) -> None:
     for machine in world.machines:
         machine.disk_fails = False
         mend(world.hall, machine)
-
-
-def main() -> None:
-    """Run seeds and print what failed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", type=int, default=1000, help="how many")
-    parser.add_argument("--first", type=int, default=0, help="the first of them")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    asked = parser.parse_args()
-    logging.disable()
-    began_ns, met, failed = elapsed_ns(), Counter[str](), 0
-    happened, entries, mended = 0, 0, list[float]()
-    seeds = range(asked.first, asked.first + asked.seeds)
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        for one in pool.map(run_seed, seeds, chunksize=20):
-            met.update(one.met)
-            happened, entries = happened + one.happened, entries + one.entries
-            mended.append(one.mended_s)
-            if one.fault:
-                failed += 1
-                print(f"seed {one.seed}: {one.fault}", flush=True)
-    print(f"{asked.seeds:,} seeds, {failed} failed, {happened:,} events, {entries:,} entries taken")
-    for name, many in met.most_common():
-        print(f"  {name}: {many:,}")
-    print(f"  mended after {max(mended):.0f} s at the most, half after {median(mended):.0f} s")
-    print(f"{(elapsed_ns() - began_ns) / 1e9:,.0f} s")
-    raise SystemExit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,22 +1,17 @@
-"""Real processes under a floor: ``python -m tests.faults.floor_kills [--times 200] [--promote 5]``.
+"""Real processes under a floor.
 
 Two tables append to real journals the whole time. `pitwatch forward` and a PostgreSQL with fsync on
-run as processes of their own, and one of them is killed with SIGKILL again and again, at a random
-moment while entries come in. Then a database's disk is filled (for root, who may mount one), and a
+run as processes of their own. A database's disk is filled (for root, who may mount one), and a
 primary is killed while its replica is promoted. Each time what the floor once showed must be there
 again, and in the end the floor must hold exactly what the tables wrote.
 """
 
-import argparse
-import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -30,7 +25,7 @@ from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_f
 from tests.server.floor_record.test_intake import forward, in_journal, on_floor, put_aside
 from tests.server.floor_record.test_kills import a_table_at_work
 
-_SOON_S: Final = 0.2
+SOON_S: Final = 0.2
 """So long after entries came in, at the most, a process is killed."""
 _PATIENCE_S: Final = 120
 """Seconds in which entries must come in again, on a machine with other work."""
@@ -96,36 +91,6 @@ def tables_at_work(folder: Path) -> Iterator[None]:
         yield
 
 
-def kill(times: int, seed: int = 7) -> tuple[Counter[str], int]:
-    """Kill forwarder and database; return how often each, and the entries at the end."""
-    chance, killed = random.Random(seed), Counter[str]()
-    with tempfile.TemporaryDirectory(prefix="pit-") as place, cluster(fsync=True) as made:
-        floor = Floor(Path(place), new_floor(made))
-        with tables_at_work(floor.folder):
-            forwarder = floor.started()
-            try:
-                for number in range(times):
-                    floor.until_more()
-                    time.sleep(chance.uniform(0, _SOON_S))
-                    victim = ("forwarder", "database")[number % 2]
-                    if victim == "forwarder":
-                        forwarder.send_signal(signal.SIGKILL)
-                        forwarder.wait()
-                        forwarder = floor.started()
-                    else:
-                        made.kill()
-                        made.start()
-                        floor.check()
-                    killed[victim] += 1
-                    if number % 20 == 19:
-                        print(f"{number + 1} kills, entries on the floor: {floor.held}", flush=True)
-                floor.until_more()
-            finally:
-                forwarder.kill()
-                forwarder.wait()
-        return killed, floor.check_end()
-
-
 def fill() -> int:
     """Fill the database's disk while entries come in, and empty it; return the entries."""
     with ExitStack() as stack:
@@ -189,7 +154,7 @@ def promote(seed: int = 7) -> int:
             try:
                 for _ in range(3):
                     floor.until_more()
-                time.sleep(chance.uniform(0, _SOON_S))
+                time.sleep(chance.uniform(0, SOON_S))
                 floor.check()
                 first.kill()
                 with psycopg.connect(second.url("postgres", NO_ROOT), autocommit=True) as admin:
@@ -201,25 +166,3 @@ def promote(seed: int = 7) -> int:
                 forwarder.kill()
                 forwarder.wait()
         return floor.check_end()
-
-
-def main() -> None:
-    """Kill, fill and promote, and print what held."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--times", type=int, default=200, help="kills")
-    parser.add_argument("--promote", type=int, default=5, help="replicas promoted")
-    asked = parser.parse_args()
-    killed, entries = kill(asked.times)
-    print(f"killed: {dict(killed)}; {entries:,} entries, none lost, doubled or out of order")
-    if os.geteuid() == 0:
-        filled = fill()
-        print(f"a full disk: {filled:,} entries, none lost")
-    for number in range(asked.promote):
-        entries = promote(number)
-        print(f"a replica promoted: {entries:,} entries, none lost", flush=True)
-
-
-if __name__ == "__main__":
-    main()

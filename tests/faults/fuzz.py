@@ -1,23 +1,19 @@
-"""Noise through every framer and decoder: ``python -m tests.faults.fuzz [--bytes N]``.
+"""Noise through every framer and decoder.
 
 Noise is random bytes, bytes that mean something to the protocol, and sound frames damaged by
-either. Prints for each driver how many bytes went through, how fast, and how far the memory
-rose; whatever raises ends it. The same for the decoder of events, which reads journals and files:
-it may only refuse a damaged line.
+either. Whatever raises ends it. The same for the decoder of events, which reads journals and
+files: it may only refuse a damaged line.
 """
 
-import argparse
 import random
-import resource
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 import msgspec
 
 from devices.plates import encode_plate
 from devices.reading import Reading
-from devices.registry import DRIVERS, make_driver
+from devices.registry import make_driver
 from devices.shoes import angel_eye, line
 from devices.simulated import TAG_ENCODERS
 from models.cards import DECK
@@ -27,7 +23,6 @@ from models.events import Event, ReaderFault, ShoeCardRead
 from models.judgements import Review, ReviewRaised
 from server.house.rulebooks import rules_for
 from simulation.truth import settled
-from stream.clock import elapsed_ns
 from tests.devices.wires import SETTINGS, tag_of
 from tests.server.evenings import evening
 
@@ -127,28 +122,3 @@ def _frame(driver: str, number: int) -> bytes:
 
 def _name(reading: Reading) -> str:
     return reading.kind if isinstance(reading, ReaderFault) else type(reading).__name__
-
-
-def main() -> None:
-    """Fuzz every driver and print what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1] if __doc__ else None)
-    parser.add_argument("--bytes", type=int, default=10_000_000, help="for each driver")
-    total = parser.parse_args().bytes
-    print(f"{'driver':10} {'bytes':>10} {'MB/s':>6} {'memory rose':>12}  reported")
-    for driver in DRIVERS:
-        _print(driver, total, partial(fuzz, driver))
-    _print("events", total, fuzz_events)
-
-
-def _print(name: str, total: int, through: Callable[[int], Counter[str]]) -> None:
-    before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begun_ns = elapsed_ns()
-    counts = through(total)
-    seconds = (elapsed_ns() - begun_ns) / 1e9
-    rose_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
-    common = ", ".join(f"{kind} {number}" for kind, number in counts.most_common(4))
-    print(f"{name:10} {total:10} {total / seconds / 1e6:6.2f} {rose_kb:9} kB  {common}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,13 @@
-"""Every device unplugged and plugged in again: ``python -m tests.faults.replugging --cycles 100``.
+"""Every device unplugged and plugged in again.
 
 All at once in one session: each serial device on a pseudo-terminal that keeps its name, an HTTP
-camera and, where this machine can serve it, an RTSP camera (``--rtsp``). Before each plug is
+camera and, where this machine can serve it, an RTSP camera. Before each plug is
 pulled garbage comes, and half a frame. Beside them a shoe that refuses every command, a port that
 another program takes again and again, and a camera that stalls, changes the size of its picture,
-sends damage, a page of text, or nothing. Prints what the journal holds of each.
+sends damage, a page of text, or nothing. The outcome is what the journal holds of each.
 """
 
-import argparse
 import asyncio
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -269,23 +267,3 @@ def _counted(events: list[Observation]) -> Outcome:
 def open_files() -> int:
     """How many files this process holds open."""
     return len([*Path("/proc/self/fd").iterdir()])
-
-
-def main() -> None:
-    """Run a session and print what was reported of each device."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--cycles", type=int, default=100)
-    parser.add_argument("--rtsp", type=int, default=0, help="cycles of the RTSP camera")
-    given = parser.parse_args()
-    before = open_files()
-    with tempfile.TemporaryDirectory() as folder:
-        found = replugged(Path(folder), given.cycles, rtsp_cycles=given.rtsp)
-    print(f"{'source':16} {'lost':>5} {'returned':>9} {'readings':>9}  other faults")
-    for source, outcome in sorted(found.items()):
-        faults = ", ".join(f"{kind} {count}" for kind, count in outcome.faults.most_common())
-        print(f"{source:16} {outcome.losses:5} {outcome.returns:9} {outcome.readings:9}  {faults}")
-    print(f"open files: {before} before, {open_files()} after")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""A year of retention in miniature: ``python -m tests.faults.retention [--times 200]``.
+"""A year of retention in miniature.
 
 Each time stands for a period after which a house moves its table's journal to the archive, and for
 what it then does with archives: a child process goes on with the table's journal, archives it,
@@ -9,7 +9,6 @@ is on another disk. In the end every entry that was ever acknowledged must be in
 journal and in its restored copy, and all of them must fit the checkpoints.
 """
 
-import argparse
 import os
 import random
 import signal
@@ -26,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from models.events import ReaderFault
 from stream.checkpoints import Checkpoint, read_checkpoints
-from stream.clock import HostClock, elapsed_ns
+from stream.clock import HostClock
 from stream.copies import archive_journal, backup_journal, restore_journal
 from stream.journal import Checkpoints, Journal, Verified, verify_journal
 from stream.signing import Signer
@@ -224,24 +223,3 @@ def _check(house: House, number: int, acknowledged: int) -> None:
         assert found.entries >= acknowledged, f"{found.entries} entries of {acknowledged}"
     left = {file.name for file in house.live.parent.iterdir()} - {_LOCK}
     assert not left, f"{left} are left of the archived journal"
-
-
-def main() -> None:
-    """Go through the periods and print what came of it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--times", type=int, default=200)
-    given = parser.parse_args()
-    begun_ns = elapsed_ns()
-    with tempfile.TemporaryDirectory() as folder:
-        outcome = retained(Path(folder), given.times)
-    kills = ", ".join(f"{step} {outcome.killed_in[step]}" for step in STEPS)
-    print(f"{given.times} periods, a kill in each ({kills})")
-    print(
-        f"{outcome.acknowledged} entries acknowledged before a kill, none lost; "
-        f"{outcome.archived} archived, restored and verified against their checkpoints"
-    )
-    print(f"{(elapsed_ns() - begun_ns) / 1e9:.0f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Noise through every framer and decoder; ``python -m tests.faults.fuzz`` does millions."""
+"""Noise through every framer and decoder; ``python -m lab.faults.fuzz`` does millions."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""A few periods of the retention year; ``python -m tests.faults.retention`` goes through 200."""
+"""A few periods of the retention year; ``python -m lab.faults.retention`` goes through 200."""
 
 from pathlib import Path
 

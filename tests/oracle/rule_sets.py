@@ -25,6 +25,7 @@ ROWS: Final = (
 """Hard totals, soft totals, and pairs by the value of their cards."""
 
 BASE: Final = Path("models/rulebooks/kansas-shoe.toml")
+SHIPPED: Final = Path("tests/oracle/rule_sets.jsonl")
 
 
 class RuleSet(msgspec.Struct, frozen=True, kw_only=True):

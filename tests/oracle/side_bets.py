@@ -1,10 +1,9 @@
 """The house edge of each shipped side bet beside the published one, by exact enumeration.
 
-``python -m tests.oracle.side_bets`` prints them all. It counts in integers every way to deal, from
-a fresh shoe, the cards that a bet looks at. It reads the pay table from the bet's file.
+Every way to deal, from a fresh shoe, the cards that a bet looks at is counted in integers. The pay
+table is read from the bet's file.
 """
 
-import sys
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
@@ -165,22 +164,3 @@ def _draw(
             shoe[points] -= 1
             _draw(shoe, (*hand, points), ways * left, hits, found)
             shoe[points] += 1
-
-
-def main() -> int:
-    """Print each published edge beside the computed one; 1 where one is too far off."""
-    print(f"{'side bet':<32}{'decks':>6} {'soft 17':<8}{'published':>10}{'computed':>11}")
-    off = 0
-    for one in published():
-        found = edge(one.bet, one.decks, one.soft17)
-        far = abs(found - one.edge) > TOLERANCE
-        off += far
-        print(
-            f"{one.bet:<32}{one.decks:>6} {one.soft17:<8}{one.edge_percent:>9}%"
-            f"{float(100 * found):>10.4f}%{'  too far off' if far else ''}"
-        )
-    return 1 if off else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lab.bench.no_cards import KINDS, photographed
+from tests.vision.cardless import KINDS, photographed
 from vision.belief import ALIKE_SIZE, BACK_ALONE, BACK_BESIDE, FACE_ALONE, FACE_BESIDE, believed
 from vision.reader import Reader
 

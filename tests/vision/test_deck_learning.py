@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.bench.decks import Told
 from models.cards import DECK, Card
 from models.errors import InputRefused, OperatorError, TechnicianError
 from tests.vision.snapshots import fan, fanned, outline, snapshot
+from tests.vision.truth_reader import Told
 from vision.change import Rect
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.learning import Learnt, Lesson

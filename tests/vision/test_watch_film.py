@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.bench.starts import left_lying
-from lab.bench.watching import Event, score
 from models.events import CameraFault, CardGone, CardSighted
 from simulation.session import Scene, Settings, prepare
 from tests.vision.painted import Painted
+from tests.vision.scoring import Event, left_lying, score
 from tests.vision.truth_reader import TruthReader
 from vision.felt import locate_felt
 from vision.scenes.film import film, reference_points
@@ -70,7 +69,7 @@ def test_a_card_taken_up_is_gone_and_no_other() -> None:
 @pytest.mark.parametrize("start_s", range(3, 15, 2))
 def test_a_camera_that_starts_amid_a_round_knows_that_the_felt_is_empty_again(start_s: int) -> None:
     """An arm that moved over the felt at the start must not be taken for the felt."""
-    assert left_lying(scene(), pictures(), start_s * 10) == 0
+    assert left_lying(scene(), pictures(), start_s * 10, 10) == 0
 
 
 def test_nothing_is_told_before_it_happened() -> None:

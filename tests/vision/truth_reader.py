@@ -156,3 +156,21 @@ def _between(move: CardMove, now_ns: int) -> Place | None:
 def _covers(pose: Pose, spot: Points) -> bool:
     polygon = pose.corners_mm.astype(np.float32).reshape(-1, 1, 2)
     return bool(cv2.pointPolygonTest(polygon, (float(spot[0]), float(spot[1])), False) >= 0)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A reader that returns again what was read."""
+
+    seen: Sightings
+    confident_p: float
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        """Say it."""
+        return self.seen

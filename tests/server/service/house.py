@@ -46,6 +46,13 @@ CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _OFTEN: Final = Rate(10_000, 100_000)
 IN_THE_CLEAR: Final = False
 """Nothing is verified: a client that verifies reads the certificates of all authorities, 30 ms."""
+HELD: Final = (
+    b"",
+    b"GET /health HTTP/1.1\r\nHost: pit\r\nX-Half: ",
+    b"POST /api/sign-in HTTP/1.1\r\nHost: pit\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 100\r\n\r\n{",
+)
+"""What a client sends that never ends its request: nothing, half a head, no body."""
 FREELY: Final = Limits(_OFTEN, _OFTEN, _OFTEN)
 """How often one may ask where that is not what is tested."""
 

@@ -17,8 +17,7 @@ from models.events import RoundOpened
 from server.service.http.connections import Bounds, Connections, Place, bounds_for
 from server.service.http.listening import bound_to
 from stream.journal import Journal
-from tests.faults.held_connections import HELD
-from tests.server.service.house import House, house, until
+from tests.server.service.house import HELD, House, house, until
 from tests.server.service.test_limits import certificate  # noqa: F401 - a fixture
 
 FEW = Bounds(strangers=8, network=4, signed_in=4, account=3, request_ns=2_000_000_000)

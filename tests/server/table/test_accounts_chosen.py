@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.bench.noise import Plan, Rates, heard
 from models.events import Fact, ReviewResolved
 from models.judgements import Account, ReviewRaised, RoundResult
 from server.process.stopwatch import Stopwatch
@@ -13,6 +12,7 @@ from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
 from stream.journal import Journal
+from tests.sensors.noise import Plan, Rates, heard
 from tests.thoroughness import one_in
 
 SHOE = Plan("kansas-shoe", Rates().times(10), 8, 4, clinging=False, show=True)

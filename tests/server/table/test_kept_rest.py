@@ -17,7 +17,6 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from lab.bench.restarting import begun, rests_of
 from models.errors import TechnicianError
 from models.events import AnyObservation, Event, Observation, ReviewResolved
 from models.judgements import ReviewRaised, RoundResult
@@ -33,6 +32,7 @@ from stream.journal import Journal, link
 from stream.seal import break_seal
 from stream.signing import Signer
 from tests.faults.live_process import Blind, known_driver
+from tests.server.table.journalled import begun, rests_of
 from tests.server.table.test_going_on import AFTER_NS, Watched, known
 from tests.settlement.noise import (
     camera_half_reads,

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.bench.restarting import begun
 from models.errors import TechnicianError
 from models.events import CardDealt, ProgramStated, RoundClosed, RoundOpened, ShoeLoaded
 from models.judgements import AnyEvent, LedgerPosted
@@ -18,6 +17,7 @@ from server.table.resume import past_of, recall
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.faults.live_process import Blind, known_driver
+from tests.server.table.journalled import begun
 from tests.server.table.test_going_on import Watched, known, last_rest
 from tests.server.table.test_run import concluded
 from tests.settlement.sessions import Session, session

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab.bench import noise
-from lab.bench.blind import KINDS, Blinding, Kind, blinded, counted, plan_of, spoilt
 from models.judgements import ReviewRaised
 from settlement.clauses import BREAKS, SHOWN_BY
 from settlement.reconcile.timing import SECOND
 from simulation.ideal import CAMERA, LEFT, OVERHEAD
+from tests.sensors import noise
+from tests.sensors.blind import KINDS, Blinding, Kind, blinded, counted, plan_of, spoilt
 from tests.settlement.sessions import reconciled, session, settled
 
 ACCUSED = (

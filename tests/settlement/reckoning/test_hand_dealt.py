@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from lab.bench import noise
 from models.events import (
     AnyFact,
     AnyObservation,
@@ -20,6 +19,7 @@ from models.events import (
 from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
+from tests.sensors import noise
 from tests.settlement.noise import renumbered
 from tests.settlement.sessions import Session, compare, reconciled, session
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from lab.bench.noise import Plan, Rates, heard
 from models.events import (
     AnyObservation,
     CardGone,
@@ -16,6 +15,7 @@ from models.events import (
 from models.judgements import ReviewRaised
 from settlement.reckoning import Reckoning
 from simulation.places import dealer_card
+from tests.sensors.noise import Plan, Rates, heard
 from tests.settlement.felt_scene import FELT, RULES, UNSEEN, Scene, apart
 from tests.settlement.reconcile.test_sensors_that_lie import (
     NOBODY_ASKED,

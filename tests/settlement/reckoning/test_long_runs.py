@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from lab.bench.film_noise import FilmRates
-from lab.bench.noise import Dead, Plan, Rates, played
 from simulation.ideal import LEFT, OVERHEAD, RIGHT
+from tests.sensors.film_noise import FilmRates
+from tests.sensors.noise import Dead, Plan, Rates, played
 from tests.thoroughness import one_in
 
 CASES: Final = {

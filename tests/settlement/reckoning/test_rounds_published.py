@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from lab.bench.noise import Plan, Rates, heard, played, published
 from models.events import AnyFact, CardDealt, PaymentMade, RoundClosed, RoundOpened
 from settlement.reckoning.reckoning import Published
+from tests.sensors.noise import Plan, Rates, heard, played, published
 
 ROUNDS = 6
 FLOODED = Plan("kansas-shoe", Rates().times(10), ROUNDS, 2, clinging=False, show=True, dead="shoe")

@@ -4,8 +4,8 @@ import argparse
 
 import msgspec
 
-from lab.bench.noise import Plan, Rates, heard
 from settlement.reckoning import Reckoning
+from tests.sensors.noise import Plan, Rates, heard
 
 
 def main() -> None:

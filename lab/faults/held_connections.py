@@ -1,4 +1,4 @@
-"""Connections that are opened and held: ``python -m tests.faults.held_connections``.
+"""Connections that are opened and held: ``python -m lab.faults.held_connections``.
 
 The service runs with a limit of 1,024 descriptors. Another process keeps 5,000 connections to it
 open and opens each again that is closed: silent ones, half a request's head, a head whose body
@@ -33,14 +33,8 @@ from websockets.exceptions import ConnectionClosed
 from models.events import RoundOpened
 from pitwatch_client import Client
 from stream.journal import Journal
-from tests.server.service.house import token_for, until
+from tests.server.service.house import HELD, token_for, until
 
-HELD: Final = (
-    b"",
-    b"GET /health HTTP/1.1\r\nHost: pit\r\nX-Half: ",
-    b"POST /api/sign-in HTTP/1.1\r\nHost: pit\r\nContent-Type: application/json\r\n"
-    b"Content-Length: 100\r\n\r\n{",
-)
 _SPARE: Final = 200
 _EVENT_S: Final = 0.05
 _PROBE_S: Final = 0.2

@@ -7,19 +7,25 @@ of. An error of reading lasts as long as the card lies still: on films, looks at
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import hypot
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from lab.bench.rates import LATER_S, Deck, Game, in_a_zone, rate, rate_of_all, together
 from models.cards import DECK, Card
 from models.events import AnyObservation, CardGone, CardSighted
-from models.layout import Point, TableLayout
+from models.layout import Point, TableLayout, inside
 
+Game: TypeAlias = Literal["shoe", "hand"]
 Timed: TypeAlias = tuple[int, AnyObservation]
 Told: TypeAlias = tuple[int, CardSighted | CardGone]
 
+LATER_S: Final = (1, 2, 4)
+"""Of the late ones, those are counted that are late by so many seconds."""
+TOGETHER_NS: Final = 1_000_000_000
+TOGETHER_MM: Final = 60.0
+"""Cards that come face up so soon after one another, so near, are a hand shown."""
 _SECOND: Final = 10**9
 _LATE_NS: Final = (_SECOND // 2, 5 * _SECOND)
 """A late card is at least so late, and at most. On films none was late by 2 s."""
@@ -71,31 +77,6 @@ class FilmRates:
         """Share of the misread faces that are of another rank: sure ones, and some of the rest."""
         return 1.0 - (1.0 - self.misread_sure) * (1.0 - self.misread_rank)
 
-    @classmethod
-    def measured(cls, game: Game, deck: Deck) -> "FilmRates":
-        """Return the recorded rates of a game, with its deck known to the reader or not."""
-
-        def of(what: str) -> float:
-            return rate(game, deck, what)
-
-        misread = rate_of_all(deck, "faces misread")
-        return cls(
-            misread=misread,
-            misread_sure=min(1.0, rate_of_all(deck, "faces misread and sure") / misread),
-            doubted=of("faces doubted"),
-            changed=of("looks that changed"),
-            hand_missed=of("hands missed"),
-            back_missed=of("backs missed"),
-            late=of("cards late"),
-            going_late=of("not seen to go"),
-            ghost_face=of("spurious faces"),
-            ghost_back=of("spurious backs"),
-            ghost_in_zone=of("spurious in a zone of cards"),
-            misread_rank=rate_of_all(deck, "misread in another rank"),
-            doubted_rank=rate_of_all(deck, "doubts of the rank"),
-            late_by=tuple(rate_of_all(deck, f"cards late by {second} s") for second in LATER_S),
-        )
-
     def times(self, factor: float) -> "FilmRates":
         """Return these rates, but for shares of errors, multiplied by ``factor``."""
         return dataclasses.replace(
@@ -109,6 +90,21 @@ class FilmRates:
             ghost_face=min(1.0, self.ghost_face * factor),
             ghost_back=min(1.0, self.ghost_back * factor),
         )
+
+
+FAULTLESS: Final = FilmRates(
+    misread=0.0,
+    misread_sure=0.0,
+    doubted=0.0,
+    changed=0.0,
+    hand_missed=0.0,
+    back_missed=0.0,
+    late=0.0,
+    going_late=0.0,
+    ghost_face=0.0,
+    ghost_back=0.0,
+    ghost_in_zone=0.0,
+)
 
 
 def spoilt(heard: Sequence[Timed], rates: FilmRates, seed: int, layout: TableLayout) -> list[Timed]:
@@ -286,6 +282,31 @@ class _Camera:
 
     def _another(self, card: Card) -> Card:
         return self._chance.choice([other for other in DECK if other is not card])
+
+
+def together(shown: Sequence[tuple[int, float, float]]) -> list[int]:
+    """Return the hand that each card belongs to, of cards as they come face up.
+
+    Args:
+        shown: of each when (ns) and where (mm) it came up, in the order of time.
+    """
+    hands: list[int] = []
+    for at, (when, x_mm, y_mm) in enumerate(shown):
+        hands.append(at)
+        for before in range(at - 1, -1, -1):
+            then, its_x_mm, its_y_mm = shown[before]
+            if when - then > TOGETHER_NS:
+                break
+            if hypot(x_mm - its_x_mm, y_mm - its_y_mm) < TOGETHER_MM:
+                hands[at] = hands[before]
+                break
+    return hands
+
+
+def in_a_zone(point: Point, layout: TableLayout) -> bool:
+    """Return whether cards are dealt there."""
+    zones = (layout.dealer_cards, *(spot.cards for spot in layout.spots))
+    return any(inside(point, zone) for zone in zones)
 
 
 def _as_it_lies(track: Sequence[Told], at_ns: int) -> CardSighted:

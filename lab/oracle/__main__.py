@@ -1,4 +1,4 @@
-"""The engine held against exact values: ``python -m tests.oracle``.
+"""The engine held against exact values: ``python -m lab.oracle``.
 
 Each rule set of FILE has a fixed strategy and its exact worth. Players who follow it are dealt
 first rounds of fresh shoes; the facts go through the engine, and what the engine settles is
@@ -15,9 +15,7 @@ import msgspec
 
 from models.errors import InputRefused, OperatorError, PitwatchError
 from tests.oracle.measuring import Asked, Block, Measured, RoundFaulted, blocks, measured, played
-from tests.oracle.rule_sets import RuleSet, read
-
-SHIPPED: Final = Path("tests/oracle/rule_sets.jsonl")
+from tests.oracle.rule_sets import SHIPPED, RuleSet, read
 
 HOLDS, REFUSED, DIFFERS = 0, 2, 3
 
@@ -46,7 +44,7 @@ exit status: 0 every mean lies within three standard errors of the exact value; 
 the engine found fault with a round; 2 the file or the command is refused, by line and field.
 
 example, about 20 million hands of one set on two cores, to be stopped and gone on with at will:
-  python -m tests.oracle tests/oracle/rule_sets.jsonl --name 6d_h17_das \\
+  python -m lab.oracle tests/oracle/rule_sets.jsonl --name 6d_h17_das \\
       --rounds 20000000 --jobs 2 --keep blocks.jsonl
 """
 
@@ -146,7 +144,7 @@ def _chosen(sets: tuple[RuleSet, ...], names: list[str], file: Path) -> tuple[Ru
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.oracle",
+        prog="python -m lab.oracle",
         description=__doc__,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -1,4 +1,4 @@
-"""An upgrade with tables running: ``python -m tests.faults.floor_upgrade --before COMMIT``.
+"""An upgrade with tables running: ``python -m lab.faults.floor_upgrade --before COMMIT``.
 
 The program of ``COMMIT`` is taken from this repository's history. It creates the floor record and
 forwards two machines' tables, which write the whole time, to a PostgreSQL with fsync on. Then this
