@@ -1,5 +1,5 @@
 # Pitwatch: `make demo` shows it working, `make test` proves it.
-.PHONY: demo test test-rest test-all test-release train train-check lock clean
+.PHONY: demo test test-rest test-all test-release lab train train-check lock clean
 PYTHON ?= python3
 export PYTHON
 
@@ -17,6 +17,9 @@ test-all: test test-rest  ## what CI runs
 test-release: .venv/dev.stamp  ## every random round and example, with branch coverage: before a release
 	PITWATCH_RANDOM_ROUNDS=20000 PITWATCH_API_EXAMPLES=50 scripts/check all
 	.venv/bin/coverage report
+
+lab: .venv/dev.stamp  ## write the pages of figures from what the benches recorded
+	.venv/bin/python -m lab.bench.figures
 
 train: .venv-train/stamp  ## render, train, calibrate, export and evaluate the networks
 	.venv-train/bin/python -m vision.training $(ARGS)

@@ -1,17 +1,20 @@
-"""Write ``docs/measurements.md`` from the result files: ``python -m lab.bench.figures``.
+"""Write the pages of figures from the result files: ``make lab``.
 
-``--check`` writes nothing and exits with 1 where the page differs from what they give.
+``docs/measurements.md`` has the figures that a buyer or maintainer asks, ``lab/README.md`` a line
+for each bench. ``python -m lab.bench.figures NAME`` prints all that a result file holds.
+``--check`` writes nothing and exits with 1 where a page differs from what the files give.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 
 from lab.bench.record import RESULTS, ROOT, Claim, Results, Run, Table, load
 
 PAGE = ROOT / "docs" / "measurements.md"
+INDEX = ROOT / "lab" / "README.md"
 PARTS = (
     "Reading cards",
     "Camera",
@@ -23,30 +26,76 @@ PARTS = (
 )
 NORMAL_95 = 1.959964  # standard normal quantile that leaves 2.5% on either side
 
-HEAD = """\
+PAGE_HEAD = """\
 # Measurements
 
-Written by `python -m lab.bench.figures` from the result files in `lab/results`; a test
-compares the two. To measure a figure again, run its command with `--record` if the bench has that
-option; otherwise edit the result file.
+The figures that a buyer or a maintainer asks, each with the command that measures it again. Two
+CPU cores, no GPU. Intervals are 95%; that of a share is Wilson's, as if the trials were
+independent. The [lab](../lab/README.md) lists every bench, the targets missed, and what was
+tried. `make lab` writes both pages from the results in `lab/results`.
+"""
 
-Two CPU cores, no GPU, unless a run says otherwise. *Commit* is the code that was measured; for runs
-up to 2026-11-23 it is the commit that first stated the figure. *Networks* is a hash of
-`models/networks/*.onnx` at that commit. Intervals are 95%; that of a share is Wilson's, as if the
-trials were independent. The [lab notes](../lab/notes/README.md) describe experiments that were
-left out.
+INDEX_HEAD = """\
+# The lab
+
+Benches, fault campaigns and sweeps that a person starts, for hours if need be. `tests/` shows
+that the program is right; the lab measures how well and how fast it works. `make lab` writes this
+page and [the page of figures](../docs/measurements.md) from the files in `results`.
+
+- `bench/` has a file for each bench; its docstring gives the command and the options. A bench
+  prints ratios to something measured in the same run and never asserts a time. With `--record` it
+  writes its own result file. The other files are edited by hand.
+- `faults/` runs many seeds of what `tests/faults` does a few times. `oracle/` plays millions of
+  hands against exact values. `mutation/` changes each function of the rules engine, one change at
+  a time, and sees whether the tests notice. `independent/` films games with Blender.
+- `notes/` has the [experiments](notes/README.md) and what was left out.
+
+`python -m lab.bench.figures NAME` prints all that `results/NAME.json` holds: every run with its
+command, commit, networks and machine. A line below shows a bench's first target, or its first
+figure. *Commit* is the code that was measured; for runs up to 2026-11-23 it is the commit that
+first stated the figure.
 """
 
 
 def page(every: Sequence[Results]) -> str:
-    """Return the whole page."""
-    lines = [HEAD]
-    lines += [*_missed(every)]
+    """Return the page of the figures that are asked."""
+    columns = ("figure", "value", "interval", "target", "measured by", "on")
+    lines = [PAGE_HEAD]
     for part in PARTS:
-        chosen = sorted((one for one in every if one.part == part), key=lambda one: one.title)
-        if chosen:
-            lines += [f"\n## {part}\n", *(_section(one) for one in chosen)]
-    return "\n".join(lines).rstrip() + "\n"
+        rows = tuple(
+            (one.page, value(one), interval(one), target(one), f"`{run.command}`", run.date)
+            for results in _of_part(every, part)
+            for run in results.runs
+            for one in run.claims
+            if one.page
+        )
+        if rows:
+            lines.append(f"## {part}\n\n{_table(Table(columns, rows))}\n")
+    return "\n".join(lines)
+
+
+def index(every: Sequence[Results], names: Mapping[str, str]) -> str:
+    """Return the lab's page; ``names`` gives each title's result file."""
+    columns = ("bench", "figure", "value", "target", "commit", "date")
+    lines = [INDEX_HEAD, *_missed(every)]
+    for part in PARTS:
+        rows = tuple(_line(one, names[one.title]) for one in _of_part(every, part))
+        lines.append(f"## {part}\n\n{_table(Table(columns, rows))}\n")
+    return "\n".join(lines)
+
+
+def _of_part(every: Sequence[Results], part: str) -> list[Results]:
+    return sorted((one for one in every if one.part == part), key=lambda one: one.title)
+
+
+def _line(results: Results, name: str) -> tuple[str, ...]:
+    """Return a bench's line: its first target, else its first figure, and its newest run."""
+    claims = [claim for run in results.runs for claim in run.claims]
+    shown = next((one for one in claims if met(one) is not None), claims[0] if claims else None)
+    newest = max(results.runs, key=lambda run: run.date)
+    bench = f"[{results.title}](results/{name}.json)"
+    figure = (shown.claim, value(shown), target(shown)) if shown else ("", "", "")
+    return (bench, *figure, newest.commit, newest.date)
 
 
 def _missed(every: Sequence[Results]) -> Iterator[str]:
@@ -58,8 +107,8 @@ def _missed(every: Sequence[Results]) -> Iterator[str]:
         if met(claim) is False
     ]
     if rows:
-        yield "Targets missed:\n"
-        yield "\n".join(["| claim | value | target |", "| --- | --- | --- |", *rows])
+        head = ["## Targets missed\n", "| claim | value | target |", "| --- | --- | --- |"]
+        yield "\n".join([*head, *rows]) + "\n"
 
 
 def _section(results: Results) -> str:
@@ -149,30 +198,39 @@ def _with_unit(number: float | str, unit: str) -> str:
     return f"{amount}{unit}" if unit == "%" else f"{amount} {unit}".rstrip()
 
 
-def every_result(folder: Path = RESULTS) -> list[Results]:
+def every_result(folder: Path = RESULTS) -> dict[str, Results]:
     """Read all result files, by name."""
-    every = [load(path) for path in sorted(folder.glob("*.json"))]
-    strange = {one.part for one in every} - set(PARTS)
+    every = {path.stem: load(path) for path in sorted(folder.glob("*.json"))}
+    strange = {one.part for one in every.values()} - set(PARTS)
     if strange:
         raise ValueError(f"no such part of the page: {', '.join(sorted(strange))}; see PARTS")
     return every
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the page, or compare it."""
+    """Write the pages, compare them, or print what some result files hold."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="result files to print, without .json")
     parser.add_argument(
-        "--check", action="store_true", help="compare only; exit with 1 if it differs"
+        "--check", action="store_true", help="compare only; exit with 1 if a page differs"
     )
     asked = parser.parse_args(argv)
-    written = page(every_result())
-    if not asked.check:
-        PAGE.write_text(written, "utf-8")
+    every = every_result()
+    for name in asked.names:
+        print(_section(every[name]))
+    if asked.names:
         return 0
-    if PAGE.read_text("utf-8") == written:
-        return 0
-    print(f"{PAGE} differs from its result files: run python -m lab.bench.figures", file=sys.stderr)
-    return 1
+    names = {one.title: name for name, one in every.items()}
+    pages = {PAGE: page([*every.values()]), INDEX: index([*every.values()], names)}
+    differing = [
+        path for path, text in pages.items() if not path.exists() or path.read_text("utf-8") != text
+    ]
+    for path in differing:
+        if asked.check:
+            print(f"{path} differs from its result files: run make lab", file=sys.stderr)
+        else:
+            path.write_text(pages[path], "utf-8")
+    return 1 if asked.check and differing else 0
 
 
 if __name__ == "__main__":

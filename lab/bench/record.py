@@ -1,7 +1,7 @@
 """The result files behind ``docs/measurements.md``: what they hold, and how a bench writes one.
 
 A bench takes the option ``--record`` by `add_option` and passes its figures to `record`. They
-replace what the file holds of the same command; targets stay, and the page is written anew.
+replace what the file holds of the same command; targets stay.
 """
 
 import argparse
@@ -35,6 +35,8 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     """The bounds as measured; a share of trials (`of`) has its own from their number."""
     least: float | None = None
     most: float | None = None
+    page: str = ""
+    """How the page of measurements says it; empty where only the lab asks it."""
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,7 +97,7 @@ def record(
     argv: Sequence[str] | None = None,
     results: Path = RESULTS,
 ) -> None:
-    """Keep the figures of this run of the bench `lab/bench/NAME` and write the page anew."""
+    """Keep the figures of this run of the bench `lab/bench/NAME`."""
     path = results / f"{name}.json"
     if not path.exists():
         raise SystemExit(f"{path} is missing: write its part, title and about first, runs empty")
@@ -109,7 +111,7 @@ def record(
         tables=tuple(tables),
     )
     save(path, with_run(load(path), run))
-    print(f"kept in {path}; write the page with python -m lab.bench.figures")
+    print(f"kept in {path}; write the pages with make lab")
 
 
 def with_run(results: Results, run: Run) -> Results:
@@ -125,7 +127,7 @@ def with_run(results: Results, run: Run) -> Results:
 
 def _with_target(claim: Claim, targets: Mapping[str, Claim]) -> Claim:
     known = targets.get(claim.claim)
-    return replace(claim, least=known.least, most=known.most) if known else claim
+    return replace(claim, least=known.least, most=known.most, page=known.page) if known else claim
 
 
 def command_line(name: str, argv: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The page of figures is what the result files give, and every link of the docs leads somewhere."""
+"""The pages of figures are what the result files give, and every link leads somewhere."""
 
 import re
 from pathlib import Path
@@ -10,24 +10,38 @@ from lab.bench.record import Claim, Results, Run, load, networks_hash, record, s
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)")
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "lab").rglob("*.md")])
 
 
-def test_the_page_of_figures_is_what_the_result_files_give() -> None:
+def test_the_pages_of_figures_are_what_the_result_files_give() -> None:
     assert figures.main(["--check"]) == 0
 
 
 def test_every_run_names_its_command_and_a_dated_one_its_commit() -> None:
-    for results in figures.every_result():
+    for results in figures.every_result().values():
         assert results.runs, results.title
         assert all(run.command and bool(run.date) == bool(run.commit) for run in results.runs)
 
 
-def test_a_missed_target_stands_at_the_top() -> None:
-    missed = Claim("called rightly", 90.8, "%", of=370, least=95.0)
-    page = figures.page([Results("Camera", "T", "About.", (Run("make x", claims=(missed,)),))])
+MISSED = Claim("called rightly", 90.8, "%", of=370, least=95.0, page="cards read rightly")
+CAMERA = Results("Camera", "T", "About.", (Run("make x", claims=(MISSED, Claim("ms", 1.0))),))
+
+
+def test_the_lab_names_each_missed_target_before_its_benches() -> None:
+    page = figures.index([CAMERA], {"T": "x"})
     assert page.index("| T: called rightly | 90.8% of 370 |") < page.index("## Camera")
-    assert "| called rightly | 90.8% of 370 | 87.42% to 93.34% | at least 95%: **missed** |" in page
+    assert (
+        "| [T](results/x.json) | called rightly | 90.8% of 370 | at least 95%: **missed** |" in page
+    )
+
+
+def test_the_page_has_the_figures_that_are_asked_and_no_others() -> None:
+    page = figures.page([CAMERA])
+    assert (
+        "| cards read rightly | 90.8% of 370 | 87.42% to 93.34% | at least 95%: **missed** |"
+        in page
+    )
+    assert page.count("`make x`") == 1
 
 
 def test_none_of_a_number_of_trials_still_has_an_upper_bound() -> None:
