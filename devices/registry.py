@@ -20,6 +20,7 @@ from devices.tags.id12 import Id12, Id12Config
 from devices.tags.idteck import Idteck, IdteckConfig
 from devices.tags.rdm6300 import Rdm6300, Rdm6300Config
 from models.errors import InstallerError
+from models.faults import first_fault
 from stream.plugins import package_of, registered_under
 
 ENTRY_POINTS: Final = "pitwatch.drivers"
@@ -89,12 +90,13 @@ def driver_config(name: str, settings: Mapping[str, object] | None = None) -> Po
     kind = registered(name).config
     try:
         return msgspec.convert(settings or {}, kind)
-    except msgspec.ValidationError as fault:
+    except msgspec.ValidationError as refused:
+        fault = first_fault(kind, settings or {})
         raise InstallerError(
-            f"a setting is wrong: {fault}",
+            f"a setting is wrong: {fault or refused}",
             where=f"driver {name}",
             way_out=f"Its settings are {', '.join(kind.__struct_fields__)}",
-        ) from fault
+        ) from refused
 
 
 def make_driver(name: str, settings: Mapping[str, object] | None = None) -> Driver[Any]:

@@ -10,15 +10,14 @@ from array import array
 from bisect import bisect_left
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from itertools import count, islice
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from models.choices import choices, fields
 from models.errors import InputRefused
 from models.events import RoundOpened
+from models.faults import first_fault
 from models.judgements import AnyEvent
 
 T = TypeVar("T")
@@ -31,30 +30,7 @@ out."""
 
 _AT_ONCE: Final = 128
 """Lines decoded together. More are faster; fewer keep an event from waiting."""
-_PLACE: Final = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
-_EXPECTED: Final = re.compile(r"^Expected (?P<expected>.+?)(?:, got (?P<found>.+))?$", re.DOTALL)
-_BOUND: Final = re.compile(r"^`(\w+)` (<=|>=) (-?\d+)$")
-_MISSING: Final = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
-_UNKNOWN: Final = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
-_UNKNOWN_AT: Final = re.compile(
-    r"^Object contains unknown field `(?P<name>[^`]+)`(?: - at `(?P<path>[^`]*)`)?$"
-)
 _LONGEST_SHOWN: Final = 60
-_WORDS: Final = {
-    "card": "a card such as AS, a rank alone such as A?, or null",
-    "to": 'a spot number or "dealer"',
-}
-"""The allowed values of an event's field, where its type does not state them in words."""
-
-_KINDS: Final = {
-    "int": "a whole number",
-    "float": "a number",
-    "str": "text",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "one JSON object",
-}
-"""The decoder's type names, in words."""
 
 
 def decode_events(lines: Iterable[bytes], source: str) -> Iterator[tuple[int, AnyEvent]]:
@@ -102,20 +78,14 @@ def known_part(line: bytes) -> bytes:
 
     JSON that does not match the format for another reason stays as it is.
     """
-    while True:
-        try:
-            _EVENT.decode(line)
-        except msgspec.ValidationError as fault:
-            unknown = _UNKNOWN_AT.match(str(fault))
-            if unknown is None:
-                return line
-            tree = msgspec.json.decode(line)
-            del _value_at(tree, unknown.group("path") or "$")[unknown.group("name")]
-            line = msgspec.json.encode(tree)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return line
-        else:
-            return line
+    tree: Any = _parsed(line)
+    while (fault := first_fault(AnyEvent, tree)) is not None and fault.is_unknown:
+        record = tree
+        for step in fault.path[:-1]:
+            record = record[step]
+        del record[fault.path[-1]]
+        line = msgspec.json.encode(tree)
+    return line
 
 
 def decode_event(line: bytes, source: str, number: int, *, newer: bool = False) -> AnyEvent:
@@ -130,12 +100,13 @@ def decode_event(line: bytes, source: str, number: int, *, newer: bool = False) 
         )
     try:
         text = line.decode()
-        event = _EVENT.decode(known_part(line) if newer else line)
+        event = _event(line, newer=newer)
         twice = None if _each_key_once(line) else _repeated(text)
     except UnicodeDecodeError as fault:
         raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
     except msgspec.ValidationError as fault:
-        raise _invalid(fault, _parsed(line), source, number, AnyEvent) from fault
+        tree = _parsed(known_part(line) if newer else line)
+        raise _invalid(source, number, AnyEvent, tree) from fault
     except msgspec.DecodeError as fault:
         raise _refusal(
             source, number, "line", "one JSON object", _shown(_text_found(line))
@@ -145,6 +116,15 @@ def decode_event(line: bytes, source: str, number: int, *, newer: bool = False) 
     if twice is not None:
         raise _refusal(source, number, twice, "the field once", "it more than once")
     return event
+
+
+def _event(line: bytes, *, newer: bool) -> AnyEvent:
+    try:
+        return _EVENT.decode(line)
+    except msgspec.ValidationError:
+        if not newer:
+            raise
+        return _EVENT.decode(known_part(line))
 
 
 def _unmarked(batch: Sequence[bytes]) -> Sequence[bytes]:
@@ -237,7 +217,7 @@ def from_tree(tree: object, kind: type[T], source: str, text: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:
-        refused = _invalid(fault, tree, source, None, kind)
+        refused = _invalid(source, None, kind, tree)
         name = refused.field.rpartition(".")[2].partition("[")[0]
         raise InputRefused(
             source=source,
@@ -265,66 +245,16 @@ def toml_line(text: str, key: str) -> int | None:
     return lines[0] if len(lines) == 1 else None
 
 
-def _invalid(
-    fault: msgspec.ValidationError,
-    tree: object,
-    source: str,
-    line: int | None,
-    kind: Any,
-) -> InputRefused:
-    parts = _PLACE.match(str(fault))
-    what = parts.group("what") if parts else str(fault)
-    path = (parts.group("path") or "$") if parts else "$"
-    field = path.removeprefix("$").removeprefix(".")
-    if missing := _MISSING.match(what):
-        name = _joined(field, missing.group("name"))
-        return _refusal(source, line, name, _choice(kind, tree, name) or "a value", "nothing")
-    if unknown := _UNKNOWN.match(what):
-        name = unknown.group("name")
-        wanted = _nearest(name, fields(kind, tree, field))
-        return _refusal(source, line, _joined(field, name), wanted, "no such field")
-    wanted = _wanted(what, _choice(kind, tree, field))
-    return _refusal(source, line, field or "line", wanted, _shown(_value_at(tree, path)))
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    """Name the field that a misspelt one may be meant for, or all that there are."""
-    near = get_close_matches(name, known, 1)
-    return f"{near[0]!r}" if near else f"one of {', '.join(known)}"
-
-
-def _choice(kind: Any, tree: object, field: str) -> str | None:
-    """Describe the allowed values of a field of ``kind`` where they are listed or have words."""
-    name = re.sub(r"\[.*?\]$", "", field).rpartition(".")[2]
-    if kind is AnyEvent and name in _WORDS:
-        return _WORDS[name]
-    options = choices(kind, tree, field)
-    return "one of " + ", ".join(map(str, options)) if options else None
-
-
-def _wanted(what: str, choice: str | None) -> str:
-    """Describe what was expected: the allowed values, else the kind and bounds."""
-    expected = _EXPECTED.match(what)
-    bound = expected and _BOUND.match(expected.group("expected"))
-    if bound:
-        kind, sign, limit = bound.groups()
-        return f"{_KINDS.get(kind, kind)}, {'at most' if sign == '<=' else 'at least'} {limit}"
-    if what.endswith("out of range"):
-        return "a number of at most 19 digits"
-    if choice is not None:
-        return choice
-    if expected is None:
-        return "a word the format knows"
-    kinds = expected.group("expected").replace("`", "").split(" | ")
-    return " or ".join(_KINDS.get(kind, kind) for kind in kinds)
+def _invalid(source: str, line: int | None, kind: Any, tree: object) -> InputRefused:
+    fault = first_fault(kind, tree)
+    if fault is None:
+        return _refusal(source, line, "line", "a value of the format", _shown(tree))
+    found = "no such field" if fault.is_unknown else _shown(fault.value)
+    return _refusal(source, line, fault.field or "line", fault.expected, found)
 
 
 def _refusal(source: str, line: int | None, field: str, expected: str, found: str) -> InputRefused:
     return InputRefused(source=source, line=line, field=field, expected=expected, found=found)
-
-
-def _joined(field: str, name: str) -> str:
-    return f"{field}.{name}" if field else name
 
 
 def _parsed(line: bytes) -> object:
@@ -350,18 +280,8 @@ def _bytes_found(fault: UnicodeDecodeError) -> str:
     return f"byte 0x{seen.hex()} at position {at + 1}"
 
 
-def _value_at(tree: Any, path: str) -> Any:
-    for step in re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", path):
-        name, index = step
-        if name and isinstance(tree, dict) and name in tree:
-            tree = tree[name]
-        elif index.isdecimal() and isinstance(tree, list) and int(index) < len(tree):
-            tree = tree[int(index)]
-        else:
-            break
-    return tree
-
-
 def _shown(value: object) -> str:
+    if value is msgspec.UNSET:
+        return "nothing"
     text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

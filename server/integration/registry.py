@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from models.errors import InstallerError
+from models.faults import first_fault
 from server.integration.config import Destination, Settings, Site
 from server.integration.delivery import Deliverer
 from stream.plugins import package_of, registered_under
@@ -76,12 +77,13 @@ def settings_of(destination: Destination) -> Settings:
     kind = registered(destination.kind).settings
     try:
         return msgspec.convert(destination.settings, kind)
-    except msgspec.ValidationError as fault:
+    except msgspec.ValidationError as refused:
+        fault = first_fault(kind, destination.settings)
         raise InstallerError(
-            f"a setting is wrong: {fault}",
+            f"a setting is wrong: {fault or refused}",
             where=f"destination {destination.name}",
             way_out=f"The settings of {destination.kind} are {', '.join(kind.__struct_fields__)}",
-        ) from fault
+        ) from refused
 
 
 def make_deliverer(destination: Destination, site: Site) -> Deliverer:

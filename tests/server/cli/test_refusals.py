@@ -79,7 +79,7 @@ def test_a_round_number_leaves_room_to_count_on(
     out = tmp_path / "out.parquet"
     assert run(["settle", str(file), *RULES, "--out", str(out)]) == Exit.REFUSED
     (error,) = capsys.readouterr().err.splitlines()
-    assert "field 'round': expected a whole number, at most 4611686018427387904" in error
+    assert "field 'round': expected a whole number from 1 to 4611686018427387904" in error
     assert not out.exists()
 
 
