@@ -1,298 +1,15 @@
-"""The answers of a service. Money is cents, time is nanoseconds since the Unix epoch, UTC.
+"""The answers of a service.
 
-Decoding ignores fields that a later service adds.
+Money is cents, time is nanoseconds since the Unix epoch, UTC.
+Decoding ignores fields that a later service adds. `scripts/client-rows` writes this file from the
+service's own types.
 """
 
-from enum import StrEnum
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-T = TypeVar("T")
-TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
-Phase: TypeAlias = Literal["waiting", "wagers", "deal", "players", "dealer", "settling", "taken_up"]
-Presence: TypeAlias = Literal["live", "quiet", "recorded"]
-"""``live``: a process writes its journal, and its last event is at most minutes old. ``quiet``: a
-process writes it, but its last event is older, as in a replay. ``recorded``: it is closed."""
-TrayReason: TypeAlias = Literal[
-    "buy_in", "cash_out", "fill", "credit", "colour_change", "marker", "other"
-]
-RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
-SettledStatus: TypeAlias = Literal["final", "pending", "review"]
-DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
-HandOutcome: TypeAlias = Literal[
-    "win", "lose", "push", "blackjack", "bust", "surrender", "void", "pending", "unknown"
-]
-SideOutcome: TypeAlias = Literal["win", "lose", "push", "void", "pending", "unknown", "unjudged"]
-Decision: TypeAlias = Literal[
-    "chosen", "dealt", "burned", "account", "stands", "unreadable", "void"
-]
-IncidentState: TypeAlias = Literal["open", "assigned", "closed"]
-Severity: TypeAlias = Literal["high", "medium", "low"]
-
-
-class Card(StrEnum):
-    """One card face, written rank then suit: ``AS``, ``TD``, ``9C``; ``A?`` is of any suit.
-
-    A wholly unknown card is ``None``, never a member.
-    """
-
-    AS, AH, AD, AC, ANY_A = "AS", "AH", "AD", "AC", "A?"
-    TWO_S, TWO_H, TWO_D, TWO_C, ANY_2 = "2S", "2H", "2D", "2C", "2?"
-    THREE_S, THREE_H, THREE_D, THREE_C, ANY_3 = "3S", "3H", "3D", "3C", "3?"
-    FOUR_S, FOUR_H, FOUR_D, FOUR_C, ANY_4 = "4S", "4H", "4D", "4C", "4?"
-    FIVE_S, FIVE_H, FIVE_D, FIVE_C, ANY_5 = "5S", "5H", "5D", "5C", "5?"
-    SIX_S, SIX_H, SIX_D, SIX_C, ANY_6 = "6S", "6H", "6D", "6C", "6?"
-    SEVEN_S, SEVEN_H, SEVEN_D, SEVEN_C, ANY_7 = "7S", "7H", "7D", "7C", "7?"
-    EIGHT_S, EIGHT_H, EIGHT_D, EIGHT_C, ANY_8 = "8S", "8H", "8D", "8C", "8?"
-    NINE_S, NINE_H, NINE_D, NINE_C, ANY_9 = "9S", "9H", "9D", "9C", "9?"
-    TS, TH, TD, TC, ANY_T = "TS", "TH", "TD", "TC", "T?"
-    JS, JH, JD, JC, ANY_J = "JS", "JH", "JD", "JC", "J?"
-    QS, QH, QD, QC, ANY_Q = "QS", "QH", "QD", "QC", "Q?"
-    KS, KH, KD, KC, ANY_K = "KS", "KH", "KD", "KC", "K?"
-
-    @property
-    def rank(self) -> str:
-        """``A``, ``2`` … ``9``, ``T``, ``J``, ``Q``, ``K``."""
-        return self.value[0]
-
-    @property
-    def suit(self) -> str:
-        """``S``, ``H``, ``D``, ``C``; ``?`` where it is not known."""
-        return self.value[1]
-
-
-# --- a settled round ----------------------------------------------------------------------
-
-
-class Possible(msgspec.Struct, frozen=True, rename={"condition": "if"}):
-    """One possible outcome of a hand while a card is unknown."""
-
-    outcome: HandOutcome
-    net: int | None
-    """``None`` where a further card would be due."""
-    condition: str
-
-
-class Violation(msgspec.Struct, frozen=True):
-    """One mistake of a round, with the broken clause and the correct procedure."""
-
-    code: str
-    seq: int
-    spot: int | None
-    hand: int | None
-    clause: str
-    detail: str
-    suspected: bool = False
-    """Whether a person must still decide an item of its round: it may not have happened."""
-
-
-class OddCents(msgspec.Struct, frozen=True):
-    """The exact payout of posted odds where the house's chips cannot pay it."""
-
-    exact: tuple[int, int]
-    """Cents as numerator and denominator: ``[75, 2]`` is 37½ cents."""
-    paid: int
-    """The amount paid instead, by the rulebook's rounding."""
-
-
-class HandResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one hand. ``net`` is the player's gain."""
-
-    hand: int
-    cards: tuple[Card | None, ...]
-    burned: tuple[Card | None, ...]
-    stake: int
-    outcome: HandOutcome
-    net: int | None
-    clauses: tuple[str, ...]
-    possible: tuple[Possible, ...] | msgspec.UnsetType = msgspec.UNSET
-    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where its winnings, or its refund, were rounded."""
-
-
-class InsuranceResult(msgspec.Struct, frozen=True):
-    """The settlement of an insurance wager."""
-
-    stake: int
-    net: int | None
-    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where its winnings were rounded."""
-
-
-class WagerResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one bettor's wager on a hand, his insurance, coupon or side bet."""
-
-    hand: int
-    kind: Literal["main", "insurance", "coupon", "side"]
-    stake: int
-    net: int | None
-    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    bet: str | msgspec.UnsetType | None = msgspec.UNSET
-    """The side bet's name."""
-
-
-class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What one of several bettors on a spot gains, of which the spot's results are the sum."""
-
-    bettor: str | None
-    """``None`` for the spot's own player."""
-    net: int | None
-    wagers: tuple[WagerResult, ...]
-
-
-class PossibleSide(msgspec.Struct, frozen=True, rename={"condition": "if"}):
-    """One possible outcome of a side bet while a card is unknown."""
-
-    outcome: SideOutcome
-    net: int | None
-    condition: str
-
-
-class SideResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A side bet."""
-
-    bet: str | None
-    stake: int
-    outcome: SideOutcome
-    """``push``: the bet goes back. ``unjudged``: the rulebook does not declare the bet."""
-    net: int | None
-    award: str | msgspec.UnsetType = msgspec.UNSET
-    """What it won, by the pay table; absent where it won nothing, or several alike."""
-    clauses: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
-    """The deciding clauses, where it is settled."""
-    possible: tuple[PossibleSide, ...] | msgspec.UnsetType = msgspec.UNSET
-    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where its winnings were rounded."""
-    paid: int | None = None
-    """What changed hands for it; ``None`` where no payment of it was observed."""
-    bettor: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class TokeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The dealers' bets of a spot. No total of the player or the house contains them."""
-
-    stake: int
-    net: int | None
-
-
-class CouponResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A coupon: on a loss it is taken, which costs its player nothing."""
-
-    stake: int
-    outcome: HandOutcome
-    net: int | None
-    taken: bool
-    """Whether the house keeps it."""
-    bettor: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The settlement of one spot, of all its bettors. ``net`` is ``None`` while any hand's is.
-
-    No net contains a side bet that is not judged.
-    """
-
-    spot: int
-    net: int | None
-    hands: tuple[HandResult, ...]
-    insurance: InsuranceResult | None
-    side: tuple[SideResult, ...] | msgspec.UnsetType = msgspec.UNSET
-    bettors: tuple[BettorResult, ...] | msgspec.UnsetType = msgspec.UNSET
-    """Present where others than its player wagered on it; he comes first."""
-    toke: TokeResult | msgspec.UnsetType = msgspec.UNSET
-    coupons: tuple[CouponResult, ...] | msgspec.UnsetType = msgspec.UNSET
-
-
-class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The dealer's hand at settlement."""
-
-    cards: tuple[Card | None, ...]
-    burned: tuple[Card | None, ...]
-    total: int | None
-    soft: bool
-    outcome: DealerOutcome
-
-
-class Review(msgspec.Struct, frozen=True):
-    """A question that a person must decide before the round is final."""
-
-    what: str
-    candidates: tuple[str, ...]
-    evidence: tuple[int, ...]
-
-
-class TrayChange(msgspec.Struct, frozen=True):
-    """Chips that entered or left the tray other than by wagers; positive into the tray."""
-
-    seq: int
-    amount: int
-    reason: TrayReason
-    spot: int | None = None
-    player: str | None = None
-    slip: str | None = None
-
-
-class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One round as ``pitwatch replay`` prints it. ``net`` is the house's gain."""
-
-    round: int
-    rulebook: str
-    overrides: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
-    """Knobs that differ from that rulebook; absent where there are none."""
-    rules_hash: str | msgspec.UnsetType = msgspec.UNSET
-    """Hash of every knob in force; present with ``overrides``."""
-    status: SettledStatus
-    dealer: DealerResult
-    spots: tuple[SpotResult, ...]
-    violations: tuple[Violation, ...]
-    net: int | None
-    reviews: tuple[Review, ...] | msgspec.UnsetType = msgspec.UNSET
-    tray_changes: tuple[TrayChange, ...] | msgspec.UnsetType = msgspec.UNSET
-    """Since the result before it; present where there are any."""
-
-
-# --- lists --------------------------------------------------------------------------------
-
-
-class BalanceLine(msgspec.Struct, frozen=True, kw_only=True):
-    """What one hand or insurance was due and was paid, as the player's gain."""
-
-    spot: int
-    hand: int
-    kind: str
-    """``main``, ``insurance``, ``coupon``, ``toke`` or ``side``."""
-    stake: int
-    due: int | None
-    """``None`` while it is not settled."""
-    paid: int | None
-    """``None`` where no payment was observed."""
-    difference: int | None
-    """What was paid beyond what was due; negative where the player is still owed. ``None`` where
-    one of the two is not known, and in a round under review."""
-    recovered: int = 0
-    """The part of a difference at the close that payments after it made good."""
-    says: str = ""
-    """The difference in words; empty where there is none."""
-
-
-class Balance(msgspec.Struct, frozen=True, kw_only=True):
-    """All wagers of a round. A sum is ``None`` while an amount in it is not known."""
-
-    lines: tuple[BalanceLine, ...]
-    observed: bool
-    """Whether any payment was observed."""
-    stake: int
-    due: int | None
-    paid: int | None
-    difference: int | None
-    underpaid: int
-    """What the house still owes."""
-    overpaid: int
-    """What players were paid too much."""
-    recovered: int
-    says: tuple[str, ...]
-    """What it came to for the house, then what was made good after the close, in words."""
+from pitwatch_client.cards import Card
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -306,6 +23,266 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     round: int
 
 
+RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
+Status: TypeAlias = Literal["final", "pending", "review"]
+DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
+
+
+class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The dealer's hand at settlement."""
+
+    cards: tuple[Card | None, ...]
+    burned: tuple[Card | None, ...]
+    total: int | None
+    soft: bool
+    outcome: DealerOutcome
+
+
+Cents: TypeAlias = int
+"""An amount in the currency's minor unit."""
+Spot: TypeAlias = int
+"""A betting spot, counted from the dealer's left (first base), from 1."""
+
+
+class OddCents(msgspec.Struct, frozen=True):
+    """The exact payout of posted odds where the house's chips cannot pay it."""
+
+    exact: tuple[int, int]
+    """Cents as numerator and denominator: ``[75, 2]`` is 37½ cents."""
+    paid: Cents
+    """The amount paid instead, by the rulebook's rounding."""
+
+
+class InsuranceResult(msgspec.Struct, frozen=True):
+    """The settlement of an insurance wager."""
+
+    stake: Cents
+    net: Cents | None
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where its winnings were rounded."""
+
+
+class TokeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The dealers' bets of a spot. No total of the player or the house contains them."""
+
+    stake: Cents
+    net: Cents | None
+
+
+HandNo: TypeAlias = int
+"""A hand of a spot in the order of creation, from 0."""
+HandOutcome: TypeAlias = Literal[
+    "win", "lose", "push", "blackjack", "bust", "surrender", "void", "pending", "unknown"
+]
+"""``void``: the floor called the round off, and its wagers went back."""
+
+
+class Possible(msgspec.Struct, frozen=True, rename={"condition": "if"}):
+    """One possible outcome of a hand while a card is unknown."""
+
+    outcome: HandOutcome
+    net: Cents | None
+    """``None`` where a further card would be due."""
+    condition: str
+
+
+class HandResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The settlement of one hand. ``net`` is the player's gain."""
+
+    hand: HandNo
+    cards: tuple[Card | None, ...]
+    burned: tuple[Card | None, ...]
+    stake: Cents
+    outcome: HandOutcome
+    net: Cents | None
+    clauses: tuple[str, ...]
+    possible: tuple[Possible, ...] | msgspec.UnsetType = msgspec.UNSET
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where its winnings, or its refund, were rounded."""
+
+
+SideOutcome: TypeAlias = Literal["win", "lose", "push", "void", "pending", "unknown", "unjudged"]
+"""``push``: the bet goes back. ``unjudged``: the rulebook does not declare the bet."""
+
+
+class PossibleSide(msgspec.Struct, frozen=True, rename={"condition": "if"}):
+    """One possible outcome of a side bet while a card is unknown."""
+
+    outcome: SideOutcome
+    net: Cents | None
+    condition: str
+
+
+class SideResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A side bet."""
+
+    bet: str | None
+    stake: Cents
+    outcome: SideOutcome
+    net: Cents | None
+    award: str | msgspec.UnsetType = msgspec.UNSET
+    """What it won, by the pay table; absent where it won nothing, or several alike."""
+    clauses: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The deciding clauses, where it is settled."""
+    possible: tuple[PossibleSide, ...] | msgspec.UnsetType = msgspec.UNSET
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where its winnings were rounded."""
+    paid: Cents | None = None
+    """What changed hands for it; ``None`` where no payment of it was observed."""
+    bettor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class WagerResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The settlement of one bettor's wager on a hand, his insurance, coupon or side bet."""
+
+    hand: HandNo
+    kind: Literal["main", "insurance", "coupon", "side"]
+    stake: Cents
+    net: Cents | None
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    bet: str | msgspec.UnsetType | None = msgspec.UNSET
+    """The side bet's name."""
+
+
+class BettorResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one of several bettors on a spot gains, of which the spot's results are the sum."""
+
+    bettor: str | None
+    """``None`` for the spot's own player."""
+    net: Cents | None
+    wagers: tuple[WagerResult, ...]
+
+
+class CouponResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A coupon: on a loss it is taken, which costs its player nothing."""
+
+    stake: Cents
+    outcome: HandOutcome
+    net: Cents | None
+    taken: bool
+    """Whether the house keeps it."""
+    bettor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The settlement of one spot, of all its bettors. ``net`` is ``None`` while any hand's is.
+
+    No net contains a side bet that is not judged.
+    """
+
+    spot: Spot
+    net: Cents | None
+    hands: tuple[HandResult, ...]
+    insurance: InsuranceResult | None
+    side: tuple[SideResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    bettors: tuple[BettorResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Present where others than its player wagered on it; he comes first."""
+    toke: TokeResult | msgspec.UnsetType = msgspec.UNSET
+    coupons: tuple[CouponResult, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """One mistake, with the broken clause and the correct procedure."""
+
+    code: str
+    seq: int
+    spot: Spot | None
+    hand: HandNo | None
+    clause: str
+    detail: str
+    suspected: bool = False
+    """Whether a person must still decide an item of its round: it may not have happened. The
+    round's status alone sets it, see :class:`RoundResult`."""
+
+
+class Review(msgspec.Struct, frozen=True):
+    """A question that a person must decide before the round is final."""
+
+    what: str
+    candidates: tuple[str, ...]
+    evidence: tuple[int, ...]
+
+
+TrayReason: TypeAlias = Literal[
+    "buy_in", "cash_out", "fill", "credit", "colour_change", "marker", "other"
+]
+
+
+class TrayChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Chips that entered or left the tray other than by wagers; positive into the tray."""
+
+    seq: int
+    amount: Cents
+    reason: TrayReason
+    spot: Spot | None = None
+    player: str | None = None
+    slip: str | None = None
+
+
+class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One round as ``settle`` and ``replay`` print it. ``net`` is the house's gain."""
+
+    round: int
+    rulebook: str
+    overrides: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    """Knobs that differ from that sheet, in the notation of ``--set``; absent where there are
+    none."""
+    rules_hash: str | msgspec.UnsetType = msgspec.UNSET
+    """Hash of every knob in force; present with ``overrides``; see ``settlement.rulebooks``."""
+    status: Status
+    dealer: DealerResult
+    spots: tuple[SpotResult, ...]
+    violations: tuple[Violation, ...]
+    net: Cents | None
+    reviews: tuple[Review, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Present in ``replay``, where sensors may disagree; absent in ``settle``."""
+    tray_changes: tuple[TrayChange, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Since the result before it; present where there are any."""
+
+
+class BalanceLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One hand, insurance, coupon or toke, or the side bets of a spot, of all bettors there."""
+
+    spot: Spot
+    hand: HandNo
+    kind: str
+    stake: Cents
+    due: Cents | None
+    """``None`` while it is not settled."""
+    paid: Cents | None
+    """``None`` where no payment was observed."""
+    difference: Cents | None
+    """What was paid beyond what was due; negative where the player is still owed. ``None`` where
+    one of the two is not known, and in a round under review."""
+    recovered: Cents = 0
+    """The part of a difference at the close that payments after it made good."""
+    says: str = ""
+    """The difference as a sentence of :class:`Sentence`; empty where there is none."""
+
+
+class Balance(msgspec.Struct, frozen=True, kw_only=True):
+    """All wagers of a round. A sum is ``None`` while an amount in it is not known.
+
+    Tokes are in no sum, nor are side bets that the rulebook does not declare.
+    """
+
+    lines: tuple[BalanceLine, ...]
+    observed: bool
+    """Whether any payment was observed."""
+    stake: Cents
+    due: Cents | None
+    paid: Cents | None
+    difference: Cents | None
+    underpaid: Cents
+    """What the house still owes."""
+    overpaid: Cents
+    """What players were paid too much."""
+    recovered: Cents
+    says: tuple[str, ...]
+    """What it came to for the house, then what was made good after the close; as sentences of
+    :class:`Sentence` or as plain text."""
+
+
 class RoundRow(Row, frozen=True, kw_only=True):
     """One round. ``at`` and ``seq`` are those of its opening."""
 
@@ -317,20 +294,20 @@ class RoundRow(Row, frozen=True, kw_only=True):
     violations: int
     """The number of certain mistakes."""
     suspected: int
-    """The number of suspected mistakes."""
+    """The number of suspected mistakes: deciding the round's items confirms or dismisses them."""
     reviews: int
     """The number of undecided items."""
     decided: int
     result: RoundResult | None
-    """``None`` until it is settled."""
+    """As ``pitwatch replay`` prints it; ``None`` until it is settled."""
     balance: Balance | None = None
-    """What was due and paid; ``None`` until it is settled."""
+    """What was due and paid, as of the last settlement; ``None`` until it is settled."""
 
 
 class HandRow(Row, frozen=True, kw_only=True):
     """One settled hand. ``at`` and ``seq`` are those of its settlement."""
 
-    spot: int
+    spot: Spot
     hand: int
     cards: tuple[Card | None, ...]
     burned: tuple[Card | None, ...] = ()
@@ -340,7 +317,7 @@ class HandRow(Row, frozen=True, kw_only=True):
     net: int | None
     """What it is due."""
     paid: int | None = None
-    """``None`` where no payment was observed."""
+    """What was paid; ``None`` where no payment was observed."""
     difference: int | None = None
     """What was paid beyond what was due; negative where the player is still owed. ``None`` where
     one of the two is not known, and while the round is under review."""
@@ -351,7 +328,7 @@ class ViolationRow(Row, frozen=True, kw_only=True):
     """One mistake, or suspected mistake. ``at`` and ``seq`` are those of the fact that shows it."""
 
     code: str
-    spot: int | None
+    spot: Spot | None
     hand: int | None
     clause: str
     detail: str
@@ -361,17 +338,23 @@ class ViolationRow(Row, frozen=True, kw_only=True):
     """Whether it happened, as a question; amounts as in ``detail``."""
 
 
-class CardPlace(msgspec.Struct, frozen=True, kw_only=True):
+Decision: TypeAlias = Literal[
+    "chosen", "dealt", "burned", "account", "stands", "unreadable", "void"
+]
+Dealt: TypeAlias = Spot | Literal["dealer"]
+
+
+class CardPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One card of a round, by the hand that received it."""
 
-    to: int | Literal["dealer"]
-    hand: int = 0
+    to: Dealt
+    hand: HandNo = 0
     nth: int = 0
-    """Index among the cards dealt to that hand, from 0."""
+    """Index among the round's ``card_dealt`` to that hand, from 0."""
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """A person's decision on a review item."""
+    """A person's decision on a review item, as in ``review_resolved``."""
 
     person: str
     at: int
@@ -385,7 +368,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     says: str = ""
     """The answer in words; empty where the decision was given without any."""
     approved_by: str = ""
-    """The second person, where the house asks for two."""
+    """The second person, where the house requires two."""
 
 
 class ReviewRow(Row, frozen=True, kw_only=True):
@@ -403,7 +386,7 @@ class ReviewRow(Row, frozen=True, kw_only=True):
 class PaymentRow(Row, frozen=True, kw_only=True):
     """One payment: positive to the player, on top of the stake."""
 
-    spot: int
+    spot: Spot
     hand: int
     kind: Literal["main", "insurance", "side", "toke", "coupon"]
     amount: int
@@ -423,6 +406,9 @@ class LedgerRow(Row, frozen=True, kw_only=True):
     memo: str
 
 
+T = TypeVar("T")
+
+
 class Page(msgspec.Struct, Generic[T], frozen=True):
     """One page of a list, the newest first."""
 
@@ -431,7 +417,16 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     """The ``cursor`` of the next page; ``None`` at the end."""
 
 
-# --- tables, sessions, times, the account -------------------------------------------------
+TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
+Phase: TypeAlias = Literal["waiting", "wagers", "deal", "players", "dealer", "settling", "taken_up"]
+"""``waiting``: no wager and no card. ``wagers``: wagers are open. ``deal``: the initial cards.
+``players``: they decide. ``dealer``: the hole card was turned up, or the dealer drew a second card
+where there is no hole card. ``settling``: a payment was made after that. ``taken_up``: the round is
+closed, until the next one opens. A round that the floor called off is ``settling`` as well: its
+wagers go back."""
+Presence: TypeAlias = Literal["live", "quiet", "recorded"]
+"""``live``: a process writes its journal, and its last event is at most minutes old. ``quiet``: a
+process writes it, but its last event is older, as in a replay. ``recorded``: it is closed."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -443,7 +438,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class PassedFault(msgspec.Struct, frozen=True):
-    """The count of a device's past faults of one kind."""
+    """The count of a device's past faults of one kind, such as dropped pictures."""
 
     source: str
     kind: str
@@ -461,7 +456,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """Time of the last observation by a sensor or a person; later decisions do not count."""
     last_seq: int
     head: str
-    """Hash of the last entry read, in hex; it stands for every entry before it."""
+    """Hash of the last entry read, in hex; it covers every entry before it."""
     rounds: int
     violations: int
     """The number of certain mistakes."""
@@ -482,7 +477,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """Why the rest of the journal cannot be read; the entries before it stand."""
     proven: int | None
     """On a floor record, the last entry that the table's signature proves, 0 where there is none;
-    ``None`` where the service reads the table's own journal."""
+    ``null`` where the service reads the table's own journal."""
 
 
 class TableView(msgspec.Struct, frozen=True, kw_only=True):
@@ -512,19 +507,25 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """Between rounds, the first round after."""
 
 
+FactorState: TypeAlias = Literal["off", "on", "due"]
+"""``due``: the account's role requires a second factor, and none is set up yet."""
+PasswordState: TypeAlias = Literal["own", "due"]
+"""``due``: somebody else set it or it is too old; it must be changed first."""
+
+
 class Me(msgspec.Struct, frozen=True):
-    """The account behind a token."""
+    """The account behind a request."""
 
     name: str
     role: str
     rights: tuple[str, ...]
-    second_factor: Literal["off", "on", "due"]
-    """``due``: the account's role requires a second factor, and none is set up yet."""
-    password: Literal["own", "due"]
-    """``due``: the password must be changed before anything else."""
+    second_factor: FactorState
+    password: PasswordState
+    """``due``: it must be changed before anything else."""
 
 
-# --- incidents ----------------------------------------------------------------------------
+IncidentState: TypeAlias = Literal["open", "assigned", "closed"]
+Severity: TypeAlias = Literal["high", "medium", "low"]
 
 
 class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -536,12 +537,12 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     table: str
     round: int
     at: int
-    """When the round was opened."""
+    """When the round was opened, nanoseconds since the Unix epoch, UTC."""
     state: IncidentState
     """``closed`` only while nothing new was found after the closing."""
     severity: Severity
     codes: tuple[str, ...]
-    """The codes of its certain mistakes, without repeats."""
+    """The codes of its certain mistakes, without repeats, as in ``formats``."""
     questions: tuple[str, ...]
     """Its suspected mistakes as questions, without repeats and amounts; without a mistake and a
     suspected one, the question of its first undecided item, unless that is withheld."""
@@ -560,14 +561,77 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     """Time of a person's last action on it."""
 
 
-class CaseEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+Number: TypeAlias = int
+"""A count from 1 that fits into 64 bits."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """Any event of the stream. A hand-written file may omit these three fields."""
+
+    seq: Number | None = None
+    """Place in the table's journal, 1, 2, 3 … without gaps: the only order."""
+    at: int | None = None
+    """When it happened at the table, nanoseconds since the Unix epoch, UTC."""
+    table: str | None = None
+
+
+class CaseEvent(Event, frozen=True, kw_only=True):
     """A person's action on an incident."""
 
-    seq: int | None = None
-    at: int | None = None
-    table: str | None = None
     incident: str
     person: str
+
+
+class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
+    """A person decided an item that needs two people. It takes effect once another approves."""
+
+    item: int
+    decision: Decision
+    choice: Card | None = None
+    card: CardPlace | None = None
+    account: int | None = None
+    says: str = ""
+    """The answer in words."""
+    reason: str = ""
+    instead_of: int | None = None
+    """The decision that this one replaces."""
+
+
+class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
+    """A person declined, or withdrew their own proposal."""
+
+    item: int
+    proposed_by: str
+    reason: str = ""
+
+
+class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
+    """A second person approved, and the decision was journalled."""
+
+    item: int
+    proposed_by: str
+    entry: int
+    """The decision's ``seq`` in the table's journal."""
+
+
+class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
+    """A person reopened the incident."""
+
+    reason: str
+
+
+class CaseClosed(CaseEvent, frozen=True, kw_only=True, tag="case_closed"):
+    """A person closed the incident, with a reason. A later finding opens it again."""
+
+    reason: str
+    known: int
+    """The number of its mistakes and items at that time."""
+
+
+class CaseCommented(CaseEvent, frozen=True, kw_only=True, tag="case_commented"):
+    """A person's comment."""
+
+    text: str
 
 
 class CaseOpened(CaseEvent, frozen=True, kw_only=True, tag="case_opened"):
@@ -580,57 +644,6 @@ class CaseAssigned(CaseEvent, frozen=True, kw_only=True, tag="case_assigned"):
     """The incident was assigned to a person, or to nobody."""
 
     to: str | None
-
-
-class CaseCommented(CaseEvent, frozen=True, kw_only=True, tag="case_commented"):
-    """A person's comment."""
-
-    text: str
-
-
-class CaseClosed(CaseEvent, frozen=True, kw_only=True, tag="case_closed"):
-    """A person closed the incident, with a reason. A later finding opens it again."""
-
-    reason: str
-    known: int
-    """The number of its mistakes and items at that time."""
-
-
-class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
-    """A person reopened the incident."""
-
-    reason: str
-
-
-class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
-    """A person decided an item that needs two people. It takes effect once another approves."""
-
-    item: int
-    decision: Decision
-    choice: Card | None = None
-    card: CardPlace | None = None
-    account: int | None = None
-    says: str = ""
-    reason: str = ""
-    instead_of: int | None = None
-    """The decision that this one replaces."""
-
-
-class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
-    """A second person approved, and the decision was journalled."""
-
-    item: int
-    proposed_by: str
-    entry: int
-    """The decision's ``seq`` in the table's journal."""
-
-
-class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
-    """A person declined, or withdrew their own proposal."""
-
-    item: int
-    proposed_by: str
-    reason: str = ""
 
 
 AnyCaseEvent: TypeAlias = (

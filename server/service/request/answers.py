@@ -1,50 +1,17 @@
 """Answers as frozen values, and the OpenAPI document of every route's answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
-from server.readmodel.citation_views import ViolationSources
-from server.readmodel.incidents import IncidentRow, IncidentView
-from server.readmodel.round_phases import PhaseBegun
-from server.readmodel.series_views import (
-    DayBalances,
-    Difference,
-    RulesInForce,
-    RulesRow,
-    Series,
-    Sheet,
-    SheetName,
-)
-from server.readmodel.views import (
-    Finding,
-    HandRow,
-    HouseView,
-    LedgerRow,
-    Moment,
-    Page,
-    PaymentRow,
-    ReviewRow,
-    RoundRow,
-    SeenMoment,
-    SessionView,
-    TableView,
-    ViolationRow,
-)
-from server.service.access.accounts import Account, FactorState, SignedIn
-from server.service.access.activity import PersonActed
+from server.service.access.accounts import FactorState
 from server.service.access.passwords import PasswordState
-from server.service.access.second_factor import Enrolment, Recovery
 from server.service.access.tokens import Token
-from server.service.evidence.footage import FootageView
 from server.service.http.problems import MEDIA_TYPE, ProblemDocument
-from server.table.answering import Answered
-from server.table.resolving import Handed
-from settlement.clauses import Clause
-from stream.checkpoints import Checkpoint
 
 _REF: Final = "#/components/schemas/{name}"
 _NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -82,57 +49,15 @@ class Events(msgspec.Struct, frozen=True):
     """The last examined event: the next request continues after it."""
 
 
-_KNOWN: Final[Sequence[Any]] = (
-    str,
-    Health,
-    Events,
-    Me,
-    MadeToken,
-    SignedIn,
-    Enrolment,
-    Recovery,
-    Account,
-    Token,
-    TableView,
-    SessionView,
-    Finding,
-    HouseView,
-    Moment,
-    SeenMoment,
-    RoundRow,
-    ProblemDocument,
-    tuple[Account, ...],
-    tuple[Token, ...],
-    FootageView,
-    tuple[Clause, ...],
-    tuple[str, ...],
-    tuple[TableView, ...],
-    tuple[SessionView, ...],
-    tuple[PhaseBegun, ...],
-    Page[RoundRow],
-    Page[HandRow],
-    Page[ViolationRow],
-    Page[ReviewRow],
-    Page[PaymentRow],
-    Page[LedgerRow],
-    Page[PersonActed],
-    IncidentRow,
-    IncidentView,
-    Page[IncidentRow],
-    DayBalances,
-    Series,
-    Sheet,
-    tuple[SheetName, ...],
-    tuple[Difference, ...],
-    RulesInForce,
-    tuple[RulesRow, ...],
-    tuple[ViolationSources, ...],
-    Answered,
-    Handed,
-    tuple[Checkpoint, ...],
-)
-_SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)
-_SCHEMA_OF: Final[Mapping[Any, Any]] = dict(zip(_KNOWN, _SCHEMAS, strict=True))
+_COMPONENTS: Final[dict[str, Any]] = {}
+"""The schemas of all records that the routes' answers name."""
+
+
+@cache
+def _schema_of(model: Any) -> dict[str, Any]:
+    (schema,), components = msgspec.json.schema_components((model,), ref_template=_REF)
+    _COMPONENTS.update(components)
+    return schema
 
 
 def give(value: object, status: int = 200) -> Response:
@@ -153,14 +78,14 @@ def responses_of(
     """Return the OpenAPI description of a route's answers.
 
     Args:
-        model: a type of this module's list; ``None`` for an answer without a body.
+        model: the type of the answer; ``None`` for an answer without a body.
         status: the status of success.
         problems: the meanings of the other statuses.
         media_type: the answer's media type.
     """
-    content = {} if model is None else _content(media_type, _SCHEMA_OF[model])
+    content = {} if model is None else _content(media_type, _schema_of(model))
     refusals: dict[int | str, dict[str, Any]] = {
-        code: {"description": text} | _content(MEDIA_TYPE, _SCHEMA_OF[ProblemDocument])
+        code: {"description": text} | _content(MEDIA_TYPE, _schema_of(ProblemDocument))
         for code, text in problems.items()
     }
     return {status: {"description": "The requested data."} | content} | refusals
@@ -198,5 +123,5 @@ def _add_limits(paths: Mapping[str, Any]) -> None:
     for operations in paths.values():
         for operation in operations.values():
             for status, text in refusals.items():
-                response = {"description": text} | _content(MEDIA_TYPE, _SCHEMA_OF[ProblemDocument])
+                response = {"description": text} | _content(MEDIA_TYPE, _schema_of(ProblemDocument))
                 operation["responses"].setdefault(status, response)
