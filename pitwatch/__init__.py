@@ -50,7 +50,7 @@ def __dir__() -> list[str]:
 def main() -> None:
     """Run ``pitwatch`` and exit with its status."""
     leave_out_working_directory()
-    from server.cli.app import main as run_command_line
+    from server.commands.app import main as run_command_line
 
     run_command_line()
 

@@ -1,6 +1,6 @@
 """``python -m server`` is ``pitwatch``."""
 
-from server.cli.app import main
+from server.commands.app import main
 
 if __name__ == "__main__":
     main()

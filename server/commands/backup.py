@@ -14,8 +14,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from time import time
+from typing import Annotated, Final
 
+import typer
 from rich.text import Text
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
@@ -26,9 +28,71 @@ from server.process.atomic_file import write_whole
 from server.process.exit_status import Exit
 from server.process.file_modes import owner_only
 from server.process.terminal import print_json, screen
+from stream.clock import HostClock, kernel_sync
 from stream.copies import backup_journal
 from stream.files import sync_folder
 from stream.sole import Lock
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command("make", epilog="[dim]pitwatch backup make /var/lib/pitwatch /backups[/dim]")
+def make_backup(
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The folder that has journals/ and service/.")
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="BACKUPS", help="The folder of backups.")],
+    keep_days: Annotated[
+        int,
+        typer.Option(
+            min=1, envvar="PITWATCH_KEEP_DAYS", help="Remove backups that are older, in days."
+        ),
+    ] = 35,
+    checked_by: Annotated[
+        str | None,
+        typer.Option(
+            "--clock-checked-by",
+            metavar="NAME",
+            help="Who compared the machine's clock with another one and found it right.",
+        ),
+    ] = None,
+) -> None:
+    """Copy every journal and the service's files, and verify the copies.
+
+    Tables and service may run meanwhile. The backup is a new folder, named after the time in UTC.
+    It appears only when it is complete. The command prints its path.
+
+    Old backups go only while the clock is synchronised, once it has run for a day without a jump;
+    the newest seven never go. The folder's journal, backups.journal, records each removal.
+    """
+    clocks = ClockReading(HostClock().anchor(), kernel_sync(), checked_by)
+    make(data, folder, keep_days, clocks)
+
+
+@app.command("verify", epilog="[dim]pitwatch backup verify /var/backups/pitwatch[/dim]")
+def verify_backups(
+    place: Annotated[Path, typer.Argument(help="A backup, or a folder of backups.")],
+    metrics: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write for Prometheus what came of it."),
+    ] = None,
+    remember: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep what was verified here. A backup in it is read again only if a file of it "
+            "changed, and once in seven days.",
+        ),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
+) -> None:
+    """Verify backups: every file's checksum and every journal's hash chain.
+
+    The command prints one line for each damaged backup, with the file. Exit 2 if any is damaged.
+    """
+    raise typer.Exit(verify(place, metrics, time(), as_json=as_json, remember=remember))
+
 
 _NAMES: Final = "20*T*Z"
 _PARTS: Final = f".{_NAMES}.part"

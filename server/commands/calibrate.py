@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,10 @@ from devices.cameras.file import FileCamera
 from models.errors import InputRefused, OperatorError
 from models.layout import TableLayout, landmarks
 from models.session import CameraPose, CameraRecord, Session
+from server.commands.options import (
+    Force,
+    Json,
+)
 from server.process.atomic_file import check_place, write_whole
 from server.process.terminal import print_json, screen
 from server.report.marker_sheets import marker_sheets
@@ -25,6 +30,81 @@ from vision.calibration import Calibration, Tie, calibrate
 from vision.felt import felt_of
 from vision.overlay import draw_layout, png
 from vision.photos import open_picture
+
+app = typer.Typer()
+
+
+@app.command(
+    "calibrate",
+    epilog="[dim]pitwatch calibrate frame.png layout.toml --out pose.toml --picture o.png[/dim]\n\n"
+    "[dim]pitwatch calibrate evening/overhead.mp4 evening/layout.toml --session evening[/dim]\n\n"
+    "[dim]pitwatch calibrate frame.png five-spots --point 1800,385=circle-1 …[/dim]\n\n"
+    "[dim]pitwatch calibrate --print-markers layout.toml markers.pdf[/dim]",
+)
+def calibrate_camera(
+    picture: Annotated[
+        str, typer.Argument(metavar="PICTURE", help="A picture or a video from the camera.")
+    ],
+    layout: Annotated[
+        str, typer.Argument(metavar="LAYOUT", help="The layout: a TOML file or a shipped id.")
+    ],
+    *,
+    points: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--point",
+            metavar="X,Y=NAME",
+            help="Instead of markers: pixel of a named point of the layout; repeatable.",
+        ),
+    ] = None,
+    point_file: Annotated[
+        Path | None, typer.Option("--points", help="A file of such points, one on each line.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="POSE.toml", help="Write the pose to this file.")
+    ] = None,
+    drawn: Annotated[
+        Path | None,
+        typer.Option("--picture", metavar="PNG", help="Write the picture with the layout drawn."),
+    ] = None,
+    session: Annotated[
+        Path | None, typer.Option(help="Write the pose into this session's session.toml.")
+    ] = None,
+    camera: Annotated[
+        str | None, typer.Option(help="The camera's name, if the session has several.")
+    ] = None,
+    at_s: Annotated[
+        float, typer.Option("--at", min=0, help="Second of the video to take the frame from.")
+    ] = 0.0,
+    print_markers: Annotated[
+        bool,
+        typer.Option(
+            "--print-markers", help="Arguments LAYOUT OUT.pdf: write its markers for printing."
+        ),
+    ] = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Find a camera's pose and lens from markers on the felt, or from points that you name."""
+    if print_markers:
+        write_markers(picture, Path(layout), force=force)
+        return
+    run_calibrate(
+        Asked(
+            Path(picture),
+            layout,
+            tuple(points or ()),
+            point_file,
+            at_s,
+            out,
+            drawn,
+            session,
+            camera,
+            force,
+        ),
+        as_json=as_json,
+    )
+
 
 _VIDEOS: Final = (".mp4", ".mkv", ".mov", ".avi", ".ts", ".m4v", ".webm")
 
@@ -74,7 +154,7 @@ def run_calibrate(asked: Asked, *, as_json: bool) -> None:
         _print(found, layout, asked)
 
 
-def print_markers(layout: str, out: Path, *, force: bool) -> None:
+def write_markers(layout: str, out: Path, *, force: bool) -> None:
     """Write a layout's markers as a PDF to print.
 
     Raises:

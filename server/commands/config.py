@@ -2,10 +2,13 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from models.errors import InputRefused, PitwatchError
+from server.commands.options import Json
 from server.house.wording import counted
 from server.integration.check import integration_faults, is_integration
 from server.integration.config import read_integration
@@ -16,8 +19,34 @@ from server.table.check import config_faults
 from server.table.config import read_config
 from server.table.schema import table_schema
 
+app = typer.Typer(no_args_is_help=True)
 
-def check_config(file: Path, *, at_rest: bool, as_json: bool) -> Exit:
+
+@app.command("check", epilog="[dim]pitwatch config check table.toml[/dim]")
+def check_config(
+    file: Annotated[Path, typer.Argument(metavar="TABLE.toml", help="The configuration.")],
+    *,
+    at_rest: Annotated[
+        bool, typer.Option("--at-rest", help="Do not check this machine's devices.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check a configuration and print one line for each fault: a table's, or integration.toml."""
+    raise typer.Exit(print_faults(file, at_rest=at_rest, as_json=as_json))
+
+
+@app.command("schema", epilog="[dim]pitwatch config schema > table.schema.json[/dim]")
+def show_config_schema(
+    *,
+    of_integration: Annotated[
+        bool, typer.Option("--integration", help="The schema of integration.toml.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of table.toml with a description of every field."""
+    show_schema(of_integration=of_integration)
+
+
+def print_faults(file: Path, *, at_rest: bool, as_json: bool) -> Exit:
     """Print every fault of a configuration, one a line; raises where it cannot be read."""
     is_of_relay = is_integration(file)
     checked = integration_faults if is_of_relay else config_faults

@@ -8,12 +8,42 @@ import os
 import secrets
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from models.errors import OperatorError
+from server.commands.options import HouseFile
 from server.demo import SESSION
 from stream.clock import Clock, HostClock
 from stream.recording import read_session
+
+app = typer.Typer()
+
+
+@app.command(
+    "console", epilog="[dim]pitwatch console[/dim]\n\n[dim]pitwatch console evening/[/dim]"
+)
+def open_console(
+    session: Annotated[
+        Path | None,
+        typer.Argument(metavar="SESSION", help="A session folder. Default: the demo's."),
+    ] = None,
+    *,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8707,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the journal and the account.", show_default=False),
+    ] = None,
+    house: HouseFile = None,
+) -> None:
+    """Open a recorded session in the console, for this machine only.
+
+    If the session has no journal yet, the command replays it first. The first start creates one
+    account.
+    """
+    run_console(session, state, port, house)
+
 
 ACCOUNT: Final = "officer"
 PASSWORD_FILE: Final = "console-password"

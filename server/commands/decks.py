@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
@@ -13,6 +14,7 @@ from devices.cameras.file import FileCamera
 from models.cards import DECK, Card
 from models.errors import OperatorError
 from models.session import Lettering, Name
+from server.commands.options import DeckLibrary, Json, Letters, languages_of
 from server.house.known_decks import library
 from server.house.wording import card_text
 from server.process.atomic_file import make_folder, write_whole
@@ -24,6 +26,54 @@ from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes
 from vision.photos import open_picture
 from vision.reader import Reader
 from vision.sightings import in_languages
+
+app = typer.Typer(no_args_is_help=True)
+
+Deck = Annotated[str, typer.Argument(metavar="NAME", help="The deck's name.")]
+
+
+@app.command(
+    epilog="[dim]pitwatch decks learn bee-red cards/*.jpg[/dim]\n\n"
+    "[dim]pitwatch decks learn bee-red turning-over-the-deck.mp4[/dim]"
+)
+def learn(
+    name: Deck,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Photographs or videos, in any order.")
+    ],
+    *,
+    letters: Letters = None,
+    library: DeckLibrary = None,
+    as_json: Json = False,
+) -> None:
+    """Learn a deck from pictures of every card and of the back, in any order.
+
+    Best, each card is visible as a whole; of cards that only fans show the indices are learnt. Run
+    the command again with more pictures until no card is missing. Exit 0 when the deck is ready;
+    exit 3 while cards are missing or the pictures contradict each other.
+    """
+    raise typer.Exit(
+        run_learn(name, files, library, as_json=as_json, letters=languages_of(letters))
+    )
+
+
+@app.command("list")
+def list_decks(*, library: DeckLibrary = None, as_json: Json = False) -> None:
+    """List the learnt decks."""
+    show_list(library, as_json=as_json)
+
+
+@app.command()
+def show(name: Deck, *, library: DeckLibrary = None, as_json: Json = False) -> None:
+    """Show from which picture each card of a deck was learnt."""
+    show_one(name, library, as_json=as_json)
+
+
+@app.command()
+def check(name: Deck, *, library: DeckLibrary = None, as_json: Json = False) -> None:
+    """Check that a deck is complete and undamaged, and that no two of its cards look alike."""
+    raise typer.Exit(check_deck(name, library, as_json=as_json))
+
 
 FILMS: Final = frozenset({".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v"})
 EVERY_NS: Final = 300_000_000
@@ -107,7 +157,7 @@ def show_one(name: str, folder: Path | None, *, as_json: bool) -> None:
     screen().print(table)
 
 
-def check(name: str, folder: Path | None, *, as_json: bool) -> Exit:
+def check_deck(name: str, folder: Path | None, *, as_json: bool) -> Exit:
     """Check a deck's files and whether all its cards can be distinguished.
 
     Raises:

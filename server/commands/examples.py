@@ -3,8 +3,9 @@
 import shutil
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
+import typer
 from rich.text import Text
 
 import server
@@ -14,6 +15,17 @@ from server.demo import SESSION
 from server.process.atomic_file import make_folder, write_whole
 from server.process.terminal import screen
 from vision.crops import encoded
+
+app = typer.Typer()
+
+
+@app.command(epilog="[dim]pitwatch examples examples[/dim]")
+def examples(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder to write.")],
+) -> None:
+    """Write example facts, a picture, a session and configurations for the other commands."""
+    write_examples(folder)
+
 
 _PICTURE_S: Final = 26.0
 """Second of the demo with fourteen readable cards and one in doubt."""

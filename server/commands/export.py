@@ -4,15 +4,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 import msgspec
+import typer
 
 from models.errors import OperatorError
 from models.house import House
 from server.archive.archives import Source
 from server.archive.copies import say, without_copies
 from server.archive.unreadable import without_parquet
+from server.commands.options import Force, HouseFile
+from server.house.house_file import folders_of, house_for
 from server.house.wording import counted
 from server.process.atomic_file import check_place, whole_file
 from server.process.terminal import screen
@@ -23,6 +26,28 @@ from server.readmodel.session import Session
 from server.readmodel.session_journal import FileJournal
 from server.readmodel.views import Row
 from stream.reading import read_journal
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="[dim]pitwatch export november/*.journal --what ledger --out ledger.parquet[/dim]"
+)
+def export(
+    files: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Tables' journals.")],
+    *,
+    what: Annotated[
+        str,
+        typer.Option(help="The list: rounds, hands, violations, reviews, payments or ledger."),
+    ],
+    out: Annotated[Path, typer.Option(help="A new .csv or .parquet file.")],
+    force: Force = False,
+    house: HouseFile = None,
+) -> None:
+    """Export a list from journals as CSV or Parquet, newest first. Nothing is redacted."""
+    found = house_for(house, *folders_of([str(file) for file in files]))
+    run_export(files, what, out, found, force=force)
+
 
 _AT_ONCE: Final = 5000
 

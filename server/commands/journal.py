@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from models.errors import OperatorError
 from models.events import ClockChecked
+from server.commands.options import Force, Json
 from server.house.wording import counted
 from server.process.atomic_file import check_place, write_whole
 from server.process.exit_status import Exit
@@ -20,6 +23,128 @@ from stream.copies import archive_journal, backup_journal, restore_journal
 from stream.identity import Identity
 from stream.journal import Verified, verify_journal
 from stream.signing import Signer, named_key
+
+app = typer.Typer(no_args_is_help=True)
+
+TheJournal = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal of a table.")]
+
+
+@app.command(
+    "verify",
+    epilog="[dim]pitwatch journal verify BJ-07.journal --key BJ-07.key.pub.pem "
+    "--against /mnt/records/BJ-07.checkpoints[/dim]",
+)
+def verify(
+    file: TheJournal,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            help="A public key that may have signed it: its fingerprint or its file; repeatable.",
+        ),
+    ] = None,
+    *,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="CHECKPOINTS", help="A file of checkpoints that the table sent; repeatable."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Verify every entry of a journal and its hash chain. A single flipped byte is detected.
+
+    With --key, that key must have signed the journal's checkpoints: then it is the table's own
+    record and no substitute. With --against, the journal must hold every entry that those
+    checkpoints cover. The file alone cannot show that its end was cut off.
+
+    Exit 0 if everything that was asked for is proven. Exit 5 if entries at its end are not signed
+    by the key or not covered by the checkpoints, if its write-ahead log is missing, or if the
+    file was renamed. Exit 3 if a restart found entries that it did not see written and that no
+    checkpoint covers. Exit 2 if it is damaged, signed by another key, or lacks entries that a
+    checkpoint covers.
+    """
+    raise typer.Exit(show_verified(file, keys or (), against or (), as_json=as_json))
+
+
+@app.command(
+    "backup", epilog="[dim]pitwatch journal backup BJ-07.journal /backup/BJ-07.journal[/dim]"
+)
+def backup(
+    file: Annotated[Path, typer.Argument(help="A table's journal; the table may run.")],
+    copy: Annotated[Path, typer.Argument(help="The file to write.")],
+    *,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Copy a journal while it is being written, and verify the copy."""
+    back_up(file, copy, as_json=as_json, force=force)
+
+
+@app.command("archive", epilog="[dim]pitwatch journal archive BJ-07.journal /archive[/dim]")
+def archive(
+    file: TheJournal,
+    folder: Annotated[Path, typer.Argument(help="The target folder; another disk is possible.")],
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.toml",
+            help="The table's configuration. If the table was killed, the command signs the last "
+            "entries and sends their checkpoint, as the table's next start would.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Move a journal with all its files, and verify it there. No table may be writing it.
+
+    The table's next start creates a new journal. Do not move a journal by hand: entries may still
+    be in the write-ahead log beside it.
+    """
+    move_away(file, folder, config, as_json=as_json)
+
+
+@app.command("restore", epilog="[dim]pitwatch journal restore copy BJ-07.journal[/dim]")
+def restore(
+    copy: Annotated[Path, typer.Argument(help="A backup of the journal, or the archived one.")],
+    file: Annotated[Path, typer.Argument(help="The journal's path; it must not exist.")],
+    as_json: Json = False,
+) -> None:
+    """Restore a journal from a copy, and verify it."""
+    put_back(copy, file, as_json=as_json)
+
+
+@app.command(
+    "clock-checked", epilog="[dim]pitwatch journal clock-checked BJ-07.journal --by ann[/dim]"
+)
+def clock_checked(
+    file: TheJournal,
+    *,
+    by: Annotated[str, typer.Option(help="Who compared the clock. The journal records the name.")],
+    as_json: Json = False,
+) -> None:
+    """State that the host's clock shows the right time. The table must be running.
+
+    Until the clock jumps or its synchronisation changes, recordings go by their age again.
+    """
+    state_clock_checked(file, by, as_json=as_json)
+
+
+@app.command("keys", epilog="[dim]pitwatch journal keys BJ-07.key[/dim]")
+def keys(
+    file: Annotated[
+        Path, typer.Argument(help="The private key's file; created if it does not exist.")
+    ],
+    public: Annotated[
+        Path | None,
+        typer.Option("--public", help="The public key's file. Default: FILE.pub.pem."),
+    ] = None,
+    *,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Create the key that signs a table's journal, and export its public key for auditors."""
+    export_keys(file, public, as_json=as_json, force=force)
 
 
 def show_verified(
@@ -52,7 +177,7 @@ def show_verified(
     return Exit.FINDINGS if found.gaps or (named and found.found) else Exit.CLEAN
 
 
-def clock_checked(file: Path, by: str, *, as_json: bool) -> None:
+def state_clock_checked(file: Path, by: str, *, as_json: bool) -> None:
     """Have the running table journal that a person found the host's clock right.
 
     Raises:
@@ -79,7 +204,7 @@ def back_up(file: Path, copy: Path, *, as_json: bool, force: bool) -> None:
     _show_written(copy, backup_journal(file, copy, force=force), as_json=as_json)
 
 
-def archive(file: Path, folder: Path, config: Path | None, *, as_json: bool) -> None:
+def move_away(file: Path, folder: Path, config: Path | None, *, as_json: bool) -> None:
     """Move a journal, verify it and report it.
 
     With its table's configuration, the unsigned entries of a killed table are first stated, signed
@@ -111,7 +236,7 @@ def _close_as_its_table(file: Path, placed: Placed) -> None:
             pass
 
 
-def restore(copy: Path, file: Path, *, as_json: bool) -> None:
+def put_back(copy: Path, file: Path, *, as_json: bool) -> None:
     """Restore a copy, verify it and report it; raises as :func:`restore_journal`."""
     _show_written(file, restore_journal(copy, file), as_json=as_json)
 

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from models.cards import Card
 from models.session import Lettering
+from server.commands.options import DeckLibrary, Force, Json, Letters, languages_of
 from server.house.known_decks import library, taught
 from server.house.wording import card_text, is_red
 from server.process.atomic_file import check_place, make_folder, write_whole
@@ -16,6 +19,40 @@ from server.process.terminal import print_json, progress_bar, screen
 from vision.crops import jpeg
 from vision.photos import PhotoReading, annotate, open_picture, read_photo
 from vision.reader import Reader
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="[dim]pitwatch read hand.jpg table.png[/dim]\n\n"
+    "[dim]pitwatch read *.jpg --json --annotate drawn/[/dim]"
+)
+def read(
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="JPEG, PNG, WebP…")],
+    *,
+    annotate: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Draw each result into FOLDER/NAME.read.jpg."),
+    ] = None,
+    deck: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A learnt deck that may be on the table; repeatable."),
+    ] = None,
+    letters: Letters = None,
+    library: DeckLibrary = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Find and read the cards in photographs. An uncertain reading is marked as uncertain."""
+    run_read(
+        images,
+        annotate,
+        as_json=as_json,
+        decks=deck or (),
+        letters=languages_of(letters),
+        kept_in=library,
+        force=force,
+    )
 
 
 def run_read(

@@ -5,11 +5,14 @@ import logging
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from prometheus_client import CollectorRegistry
 from rich.text import Text
 
 from models.errors import OperatorError
+from server.commands.options import Json
 from server.house.wording import counted
 from server.integration.check import checked_integration
 from server.integration.delivery import NotDelivered
@@ -23,6 +26,69 @@ from server.process.terminal import print_json, screen
 from server.readmodel.folder_floor import FolderFloor
 from server.service.json_log import log_as_json
 from stream.clock import HostClock
+
+app = typer.Typer(no_args_is_help=True)
+
+Config = Annotated[Path, typer.Argument(metavar="INTEGRATION.toml", help="The configuration.")]
+
+State = Annotated[
+    Path, typer.Option("--state", help="The service's state folder, which holds relay.sqlite.")
+]
+
+
+@app.command(epilog="[dim]pitwatch relay run journals/ integration.toml --state state/[/dim]")
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of journals.")],
+    config: Config,
+    *,
+    state: State,
+) -> None:
+    """Send messages about the journals' events to every destination until stopped.
+
+    The log goes to stderr. Started again, the relay continues where it stopped.
+    `pitwatch serve --integration` runs the same relay within the service.
+    """
+    run_relay(folder, config, state)
+
+
+@app.command("try", epilog="[dim]pitwatch relay try integration.toml siem[/dim]")
+def try_one(
+    config: Config,
+    destination: Annotated[str, typer.Argument(help="The destination's name.")],
+) -> None:
+    """Send one message of kind `trial`; print the result. Exit 3 if it was not accepted."""
+    raise typer.Exit(try_destination(config, destination))
+
+
+@app.command("letters", epilog="[dim]pitwatch relay letters --state state/[/dim]")
+def list_letters(
+    *,
+    state: State,
+    sent: Annotated[
+        bool, typer.Option("--sent", help="Include letters that were sent later.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List the dead letters: messages that could not be delivered, and why. Exit 3 if any."""
+    raise typer.Exit(show_letters(state, with_sent=sent, as_json=as_json))
+
+
+@app.command(epilog="[dim]pitwatch relay resend --state state/ --destination siem[/dim]")
+def resend(
+    numbers: Annotated[
+        list[int] | None,
+        typer.Argument(
+            metavar="NUMBER…", help="The letters' numbers. Default: all.", show_default=False
+        ),
+    ] = None,
+    *,
+    state: State,
+    destination: Annotated[
+        str | None, typer.Option("--destination", help="Only letters to this destination.")
+    ] = None,
+) -> None:
+    """Queue dead letters to be sent again, by the running relay or by the next one to start."""
+    ask_again(state, destination, numbers or ())
 
 
 def run_relay(folder: Path, config: Path, state: Path) -> None:

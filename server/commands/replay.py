@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
@@ -14,6 +16,13 @@ from rich.text import Text
 from models.errors import TechnicianError
 from models.events import Fact
 from models.house import House
+from server.commands.options import (
+    RULEBOOK_HELP,
+    Force,
+    HouseFile,
+    Json,
+    Knobs,
+)
 from server.commands.tables import print_rounds, truth_line
 from server.house.device_faults import device_faults, held_back
 from server.house.formatting import Formats
@@ -34,6 +43,56 @@ from stream.clock import elapsed_ns
 from stream.copies import whole_journal
 from stream.journal import Journal
 from vision.reader import Reader
+
+app = typer.Typer()
+
+
+@app.command(
+    "replay",
+    epilog="[dim]pitwatch replay evening/ --report report.html[/dim]\n\n"
+    "[dim]pitwatch replay evening/ --json | jq .status[/dim]",
+)
+def replay_session(
+    session: Annotated[Path, typer.Argument(metavar="SESSION", help="A session folder.")],
+    *,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a self-contained HTML report.")
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option("--journal", help="Write the journal to this new file.")
+    ] = None,
+    facts: Annotated[
+        Path | None, typer.Option("--facts", help="Write the facts to this file, for `settle`.")
+    ] = None,
+    rulebook: Annotated[
+        str | None,
+        typer.Option("--rulebook", "-r", help=RULEBOOK_HELP + " Default: the session's."),
+    ] = None,
+    knobs: Knobs = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Multiple of real time. Default: as fast as possible."),
+    ] = None,
+    force: Force = False,
+    house: HouseFile = None,
+    as_json: Json = False,
+) -> None:
+    """Replay a recorded session: video and serial bytes in, payouts and mistakes out.
+
+    If the session has a truth file, the payouts are compared with it. Exit 0 only if every round
+    is final and matches the truth, without mistakes or device faults. Exit 3 if a person must
+    check something. Exit 2 if the session is refused.
+    """
+    options = ReplayOptions(
+        folder=session,
+        rulebook=rulebook,
+        knobs=tuple(knobs or ()),
+        speed=speed,
+        pictures=report is not None,
+    )
+    found = house_for(house, session)
+    outputs = Outputs(report, journal, facts, force, found)
+    raise typer.Exit(run_replay(options, outputs, house=found, as_json=as_json))
 
 
 @dataclass(frozen=True, slots=True)

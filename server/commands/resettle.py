@@ -6,9 +6,10 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import msgspec
+import typer
 
 from models.errors import OperatorError
 from models.house import House
@@ -23,12 +24,23 @@ from server.archive.resettling import (
     resettled,
 )
 from server.archive.settling import checked
-from server.archive.worker_pool import AddRows, FileReport, work_through
+from server.archive.worker_pool import AddRows, FileReport, cores, work_through
 from server.commands import changes as changes_page
 from server.commands.audit_report import HANDS_FILE, write_page
+from server.commands.options import (
+    RULEBOOK_HELP,
+    Facts,
+    Force,
+    HouseFile,
+    Jobs,
+    Json,
+    Knobs,
+)
 from server.commands.settle import report_unsettled
 from server.commands.tables import Page
 from server.house.formatting import Formats
+from server.house.house_file import folders_of, house_for
+from server.house.rulebooks import rules_for
 from server.house.rules_in_force import name_of
 from server.process.atomic_file import check_tables
 from server.process.exit_status import Exit
@@ -36,6 +48,72 @@ from server.process.progress import files_bar
 from server.process.terminal import print_json
 from stream.clock import HostClock
 from stream.signing import Signer
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="[dim]pitwatch resettle BJ-07.journal --rulebook kansas-shoe[/dim]\n\n"
+    "[dim]pitwatch resettle facts/ -r kansas-shoe --was home --summary --json[/dim]\n\n"
+    "[dim]pitwatch resettle history/ -r new.toml --report audit/ --key report.key[/dim]"
+)
+def resettle(
+    archive: Facts,
+    *,
+    rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    was: Annotated[
+        str | None,
+        typer.Option("--was", help="The earlier rules. Default: the archive's own settlements."),
+    ] = None,
+    summary: Annotated[bool, typer.Option("--summary", help="Print only the totals.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="PLACE", help="Write Parquet: a .parquet file or a folder."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FOLDER", help="Write the auditor's report there; print the totals."
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="The private key that signs the report.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="tcp://HOST:8786",
+            help="Settle archived days on a Dask cluster, not on this machine.",
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    force: Force = False,
+    house: HouseFile = None,
+    as_json: Json = False,
+) -> None:
+    """Settle an archive again under other rules; report what changes.
+
+    Input: the same as for `settle`. Journals and session truths hold the earlier settlements. For
+    files of facts, name the earlier rules with --was. If the new rules require a card that was
+    not drawn, a person must decide the hand. Exit 0 if nothing changes.
+    """
+    resettled = run_resettle(
+        archive,
+        rules_for(rulebook, knobs or ()),
+        None if was is None else rules_for(was),
+        summary=summary,
+        jobs=jobs or cores(),
+        out=out,
+        force=force,
+        formats=Formats(house_for(house, *folders_of(archive))),
+        as_json=as_json,
+        cluster=cluster,
+        report=report,
+        key=key,
+    )
+    raise typer.Exit(resettled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +140,7 @@ class ResettleWork:
 
     def schemas(self) -> Any:
         """Return the tables of ``--out``."""
-        from server.archive import parquet  # noqa: PLC0415 - it is an extra
+        from server.archive import parquet
 
         return parquet.CHANGES
 
@@ -145,7 +223,7 @@ def _fate(fate: Fate | None) -> dict[str, Any] | None:
 def _rows_adder(name: str, rows: AddRows) -> Callable[[Resettled], None] | None:
     if rows is None:
         return None
-    from server.archive.parquet import rows_of_change  # noqa: PLC0415 - it is an extra
+    from server.archive.parquet import rows_of_change
 
     return lambda one: rows(rows_of_change(name, one))
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
+import typer
 from rich.text import Text
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
@@ -21,6 +22,27 @@ from server.house.wording import counted
 from server.process.terminal import screen
 from stream.files import JournalFiles, sync_folder
 from stream.journal import verify_journal
+
+app = typer.Typer()
+
+
+@app.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")
+def restore_site(
+    backup: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="A folder that `pitwatch backup make` made.")
+    ],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The folder for journals/ and service/.")
+    ],
+) -> None:
+    """Restore a backup's journals and service files into DATA: all of them or none.
+
+    Stop tables and service first. The command checks every file's checksum and every journal's
+    hash chain before and after it writes. It never overwrites a file. After an interruption, run
+    it again: it continues where it stopped.
+    """
+    restore(backup, data)
+
 
 SUMS: Final = "SHA256SUMS"
 _MARK: Final = ".restoring"

@@ -1,17 +1,49 @@
 """``pitwatch rulebooks``: list, show and compare."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from models.money import Odds
 from models.rulebook import Citation, Cited, Rulebook
 from models.side_bet import SideBet
+from server.commands.options import RULEBOOK_HELP, Json, Knobs
 from server.house.rulebooks import cited, shipped
 from server.process.terminal import print_json, screen
 from settlement import pay_tables, rulebooks
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command("list")
+def list_rulebooks(as_json: Json = False) -> None:
+    """List the shipped rulebooks."""
+    show_list(as_json=as_json)
+
+
+@app.command("show", epilog="[dim]pitwatch rulebooks show kansas-shoe[/dim]")
+def show_rulebook(
+    rulebook: Annotated[str, typer.Argument(help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    as_json: Json = False,
+) -> None:
+    """Show every knob of a rulebook: its value and the source of the value."""
+    show_one(rulebook, tuple(knobs or ()), as_json=as_json)
+
+
+@app.command("diff", epilog="[dim]pitwatch rulebooks diff kansas-shoe home[/dim]")
+def diff_rulebooks(
+    one: Annotated[str, typer.Argument(help=RULEBOOK_HELP)],
+    other: Annotated[str, typer.Argument(help=RULEBOOK_HELP)],
+    as_json: Json = False,
+) -> None:
+    """Show where two rulebooks differ."""
+    show_differences(one, other, as_json=as_json)
+
 
 SETTING = (
     "--set KNOB=VALUE changes a knob. A value is written as above: a list as hand,verbal; "

@@ -3,7 +3,9 @@
 import asyncio
 import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from msgspec.structs import replace
 from rich.text import Text
 
@@ -16,6 +18,7 @@ from models.events import (
     RoundOpened,
 )
 from models.judgements import RoundResult, RoundSettled
+from server.commands.options import HouseFile, Json
 from server.commands.tables import round_view
 from server.house.device_faults import OVERLOAD_WAY_OUT
 from server.house.formatting import Formats
@@ -35,6 +38,31 @@ from server.table.status import Standing
 from settlement.balance import balance, payments_in
 from stream.clock import HostClock, kernel_sync
 from vision.reader import Reader
+
+app = typer.Typer()
+
+
+@app.command(
+    "run",
+    epilog="[dim]pitwatch run table.toml[/dim]\n\n"
+    "[dim]pitwatch run table.toml --for 3600 --json > rounds.jsonl[/dim]",
+)
+def run_live(
+    file: Annotated[Path, typer.Argument(metavar="TABLE.toml", help="The configuration.")],
+    *,
+    for_s: Annotated[
+        float | None,
+        typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this time."),
+    ] = None,
+    house: HouseFile = None,
+    as_json: Json = False,
+) -> None:
+    """Run a live table: read the sensors, settle and record until SIGINT, SIGTERM or SIGHUP.
+
+    Started again with the same journal, the table continues where it stopped, even within a round.
+    """
+    raise typer.Exit(run_table(file, for_s, house=house, as_json=as_json))
+
 
 _STATUS_S = 1.0
 

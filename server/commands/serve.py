@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
+import typer
 from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
 from models.errors import InstallerError, OperatorError
+from server.commands.options import HouseFile
 from server.house.house_file import house_for
 from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
@@ -29,6 +31,112 @@ from server.service.routes.tokens import DAY_NS
 from server.service.store import Store
 from server.table.sending import Target, target_at
 from stream.clock import HostClock
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="[dim]pitwatch serve journals/ --port 8443 --tls-certificate c --tls-key k[/dim]"
+)
+def serve(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="The folder of journals.")
+    ] = None,
+    *,
+    floor: Annotated[
+        str | None,
+        typer.Option(
+            "--floor",
+            metavar="postgresql://…",
+            help="Serve every table of the floor record instead of a folder; needs --state.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8707,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            help="The service's state folder: accounts, keys. Default: FOLDER/.service.",
+            show_default=False,
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--tls-certificate", metavar="PEM", help="Serve TLS with this certificate."),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--tls-key", metavar="PEM", help="The certificate's private key."),
+    ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(
+            "--behind-proxy", metavar="ADDRESS", help="Trust the TLS proxy at this address."
+        ),
+    ] = None,
+    guarded: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--second-factor",
+            metavar="ROLE",
+            help="Require a second factor of accounts with this role; repeatable.",
+        ),
+    ] = None,
+    password_history: Annotated[
+        int,
+        typer.Option(min=0, max=24, help="Number of former passwords that cannot be reused."),
+    ] = 5,
+    password_days: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="DAYS", help="Passwords expire after this many days."),
+    ] = None,
+    integration: Annotated[
+        Path | None,
+        typer.Option(
+            "--integration",
+            metavar="TOML",
+            help="Send messages to other systems. `pitwatch examples` writes an example.",
+        ),
+    ] = None,
+    recordings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="The folder of recorded sessions. Default: the journals' folder."
+        ),
+    ] = None,
+    checkpoints: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Where to send checkpoints of the service's own journals: a file on another "
+            "machine's disk, syslog://HOST:514 or syslog+tcp://HOST:601; repeatable.",
+        ),
+    ] = None,
+    house: HouseFile = None,
+    report_certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="PEM", help="Sign PDF reports with this X.509 certificate."),
+    ] = None,
+    report_key: Annotated[
+        Path | None, typer.Option(metavar="PEM", help="The private key of that certificate.")
+    ] = None,
+) -> None:
+    """Serve the tables of a folder, or of the floor: console, REST API, WebSocket and metrics."""
+    address = Address(host, port, certificate, key, proxy)
+    run_serve(
+        folder,
+        state,
+        address,
+        floor=floor,
+        people=People(guarded or (), password_history, password_days),
+        integration=integration,
+        recordings=recordings,
+        house=house,
+        identity=(report_certificate, report_key),
+        checkpoints=checkpoints or (),
+    )
+
 
 E = TypeVar("E", bound=StrEnum)
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
@@ -151,7 +259,7 @@ def _placed(
 
 def _record_store(url: str, *, has_recordings: bool) -> Store:
     try:
-        from server.floor_record.store import RecordStore  # noqa: PLC0415 - psycopg is an extra
+        from server.floor_record.store import RecordStore
     except ImportError as fault:
         raise InstallerError(
             "psycopg or alembic is not installed, which the floor record needs",

@@ -5,24 +5,83 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TextIO, TypeAlias
+from typing import Annotated, Any, Literal, TextIO, TypeAlias
 
 import msgspec
+import typer
 
 from models.rulebook import Rulebook
 from server.archive.archives import Feed, is_archive, sources
 from server.archive.copies import Copy, say, without_copies
 from server.archive.settling import Settled, checked
 from server.archive.tally import Tally, as_json
-from server.archive.worker_pool import AddRows, FileReport, work_through
+from server.archive.worker_pool import AddRows, FileReport, cores, work_through
 from server.commands import tables
+from server.commands.options import (
+    OUT_HELP,
+    RULEBOOK_HELP,
+    Facts,
+    Force,
+    HouseFile,
+    Jobs,
+    Json,
+    Knobs,
+)
 from server.house.formatting import Formats
+from server.house.house_file import folders_of, house_for
+from server.house.rulebooks import rules_for
 from server.house.rules_in_force import RulesName, name_of
 from server.house.wording import is_clean
 from server.process.atomic_file import check_tables
 from server.process.exit_status import Exit
 from server.process.progress import files_bar
 from server.process.terminal import print_json
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog="[dim]pitwatch settle evening.jsonl --rulebook kansas-shoe[/dim]\n\n"
+    "[dim]cat facts.jsonl | pitwatch settle - -r home --set dealer_soft17=hit --json[/dim]\n\n"
+    "[dim]pitwatch settle november/ BJ-07.journal -r kansas-shoe --summary[/dim]"
+)
+def settle(
+    facts: Facts,
+    *,
+    rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    summary: Annotated[bool, typer.Option("--summary", help="Print only the totals.")] = False,
+    findings: Annotated[
+        bool, typer.Option("--findings", help="Print only rounds that a person should check.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="PLACE", help=OUT_HELP)] = None,
+    jobs: Jobs = None,
+    force: Force = False,
+    house: HouseFile = None,
+    as_json: Json = False,
+) -> None:
+    """Settle rounds from facts: who wins what, by which clause, and which rules were broken.
+
+    Input: event files (.jsonl, .jsonl.gz), journals, .zip and .tar archives of these, and folders
+    of these. From a session's folder the command reads the journal, else the facts, else the
+    truth. It checks each file in full before it settles the first round. It refuses an invalid
+    file as a whole, names the line and the field, and settles the others. Facts on stdin are
+    settled as they arrive, up to the first invalid line. A card_dealt event without `face` is a
+    card dealt face up.
+    """
+    rules = rules_for(rulebook, knobs or ())
+    settled = run_settle(
+        facts,
+        rules,
+        show="totals" if summary else "findings" if findings else "rounds",
+        jobs=jobs or cores(),
+        out=out,
+        force=force,
+        formats=Formats(house_for(house, *folders_of(facts))),
+        as_json=as_json,
+    )
+    raise typer.Exit(settled)
+
 
 Show: TypeAlias = Literal["rounds", "findings", "totals"]
 
@@ -48,7 +107,7 @@ class SettleWork:
 
     def schemas(self) -> Any:
         """Return the tables of ``--out``."""
-        from server.archive import parquet  # noqa: PLC0415 - it is an extra
+        from server.archive import parquet
 
         return parquet.SETTLED
 
@@ -99,7 +158,7 @@ class _JsonLines:
 def _rows_adder(name: str, rows: AddRows) -> Callable[[Settled], None] | None:
     if rows is None:
         return None
-    from server.archive.parquet import rows_of  # noqa: PLC0415 - it is an extra
+    from server.archive.parquet import rows_of
 
     return lambda settled: rows(rows_of(name, settled))
 

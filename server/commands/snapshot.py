@@ -2,19 +2,53 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 from rich.text import Text
 
 from models.errors import TechnicianError
 from server.archive.snapshot import Checked, check_journal, check_recording, check_snapshot
+from server.commands.options import Json
 from server.process.exit_status import Exit
+from server.process.memory import within_memory
 from server.process.terminal import print_json, screen
 from stream.clock import utc
 from stream.signing import named_key
 
+app = typer.Typer(no_args_is_help=True)
 
+
+@app.command("verify", epilog="[dim]pitwatch snapshot verify BJ-07-round-1.png[/dim]")
 def verify_snapshot(
+    file: Annotated[Path, typer.Argument(help="A snapshot from the console: PNG.")],
+    key: Annotated[
+        str | None,
+        typer.Option(help="The key that must have signed it: its fingerprint or its file."),
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="Compare it with the table's journal.")
+    ] = None,
+    recording: Annotated[
+        Path | None, typer.Option(help="Compare its pixels with this session's video.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Verify a picture's signature; print which table, round and time it shows.
+
+    A single changed byte is detected. With --journal, the journal must hold the entry that the
+    picture names. With --recording, the video must show the same picture at that time.
+
+    Exit 0 if all of it is proven. Exit 5 if no key was named: anybody may have signed it. Exit 2
+    if anything differs.
+    """
+    with within_memory(file):
+        proven = print_verified(file, key, journal, recording, as_json=as_json)
+    raise typer.Exit(proven)
+
+
+def print_verified(
     file: Path, key: str | None, journal: Path | None, recording: Path | None, *, as_json: bool
 ) -> Exit:
     """Check a snapshot, and compare it with journal and recording where given; print the result.

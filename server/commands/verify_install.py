@@ -3,16 +3,32 @@
 from dataclasses import asdict
 
 import msgspec
+import typer
 from rich.text import Text
 
+from server.commands.options import Json
 from server.house.wording import counted
 from server.process.exit_status import Exit
 from server.process.install_check import InstallDifferences, check_install
 from server.process.program import ROOT, Program, this_program
 from server.process.terminal import print_json, screen
 
+app = typer.Typer()
 
-def verify_install(*, as_json: bool) -> Exit:
+
+@app.command("verify-install", epilog="[dim]pitwatch verify-install --json[/dim]")
+def verify_install(*, as_json: Json = False) -> None:
+    """Compare the installed program with the manifest of its wheel; print the program's hash.
+
+    The command lists files that were changed, removed or added. Every journal records the
+    program's hash among its first entries.
+
+    Exit 0 if nothing differs, 2 if something does, 5 in a checkout, which has no manifest.
+    """
+    raise typer.Exit(print_differences(as_json=as_json))
+
+
+def print_differences(*, as_json: bool) -> Exit:
     """Compare the program's files with its manifest, and print the differences.
 
     Raises:

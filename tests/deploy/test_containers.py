@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from tests.deploy.tools import BIN, EXAMPLES, ROOT, run_program, sound, tool
 
@@ -66,7 +66,9 @@ def test_what_is_left_of_the_tree_in_the_image_runs(tmp_path: Path) -> None:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, target)
-    code = "import sys; sys.path.insert(0, '.'); from server.cli.app import run; import server; "
+    code = (
+        "import sys; sys.path.insert(0, '.'); from server.commands.app import run; import server; "
+    )
     code += "assert server.__file__.startswith(sys.argv[1]), server.__file__; "
     code += "sys.exit(run(['config', 'check', sys.argv[2], '--at-rest']))"
     ran = run_program(BIN / "python", "-c", code, tmp_path, EXAMPLES / "table.toml", cwd=tmp_path)

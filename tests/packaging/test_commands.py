@@ -3,17 +3,14 @@
 import json
 import shlex
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 import httpx
 import pytest
-import typer
-from typer.main import get_command
 
 from models.cards import Card
-from server.cli.app import app
+from server.commands.app import VERBS, verb
 from server.commands.console import ACCOUNT, PASSWORD_FILE
 from server.process.exit_status import Exit
 from tests.packaging.readme import commands as readme_commands
@@ -98,18 +95,9 @@ OWN = (
 """What the tests write themselves."""
 
 
-def leaves(command: typer.core.TyperGroup, *above: str) -> Iterator[str]:
-    for name, below in command.commands.items():
-        if isinstance(below, typer.core.TyperGroup):
-            yield from leaves(below, *above, name)
-        else:
-            yield " ".join((*above, name))
-
-
 def every_command() -> list[str]:
-    group = get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
-    return sorted(leaves(group))
+    found = {name: getattr(verb(name), "commands", {}) for name in VERBS}
+    return sorted(f"{name} {one}".strip() for name, below in found.items() for one in below or [""])
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +145,7 @@ def _run_in_one_process(shell: Shell, commands: list[tuple[str, Exit | None]]) -
 def _statuses(shell: Shell, lines: list[str]) -> list[int]:
     """Run commands in one process of the installed program; return their exit statuses."""
     code = "import sys, pitwatch, json; pitwatch.leave_out_working_directory();"
-    code += "from pitwatch.server.cli.app import run;"
+    code += "from pitwatch.server.commands.app import run;"
     code += "print(json.dumps([run(line.split()) for line in sys.argv[1:]]))"
     shown = shell.run(shlex.join(["python", "-P", "-c", code, *lines]), Exit.CLEAN)
     statuses: list[int] = json.loads(shown.splitlines()[-1])

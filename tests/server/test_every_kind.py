@@ -8,7 +8,7 @@ from typing import Final
 import httpx
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from tests.server.every_kind import journals_of_every_kind
 from tests.server.papers import Paper
 from tests.server.service.house import House, house

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from server.cli.app import run
+from server.commands.app import run
 
 
 def main(folder: Path) -> None:

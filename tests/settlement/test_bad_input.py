@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.events import CardDealt, RoundClosed
-from server.cli.app import run
+from server.commands.app import run
 from simulation.house import house
 from tests.server.evenings import as_file, evening, lines, settle_file
 from tests.settlement.bad_files import Verdict, judge, spoilt_file

@@ -20,7 +20,7 @@ from server.archive.history import (
     read_manifest,
     sealed_manifest,
 )
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from tests.server.archive.test_history import history, journals
 

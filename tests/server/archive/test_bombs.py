@@ -15,7 +15,7 @@ from server.archive import archives
 from server.archive import snapshot as snapshots
 from server.archive.incident_zip import LARGEST_UNPACKED_BYTES, NotPlain, unpacked
 from server.archive.snapshot import Facts
-from server.cli.app import run
+from server.commands.app import run
 from server.process.memory import BESIDE_BYTES, within_memory
 from stream.signing import Signer
 from tests.server.evenings import as_journal, evening, packed

@@ -11,7 +11,7 @@ import pytest
 from models.decode import decode_event
 from models.judgements import AnyEvent, Review, ReviewRaised
 from pitwatch import settle
-from server.cli.app import run
+from server.commands.app import run
 from stream.reading import read_journal
 from tests.server.evenings import as_journal, evening, judged
 

@@ -12,7 +12,7 @@ import pytest
 
 from server.archive.archives import sources
 from server.archive.audit import ChangedHand, figures_of
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.report.signature import check_report
 from stream.journal import Journal

@@ -11,7 +11,7 @@ import pytest
 
 from pitwatch import settle
 from server.archive import worker_pool
-from server.cli.app import run
+from server.commands.app import run
 from stream.journal import Journal
 from tests.server.archive.test_history import FIRST_NS, SECOND_NS, on_day
 from tests.server.evenings import as_file, as_journal, evening, judged, packed

@@ -18,7 +18,7 @@ from server.archive.days import day_of
 from server.archive.history import TABLES, Day, content_of, days_in
 from server.archive.resettling import Resettled, resettled
 from server.archive.settling import Checked
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from stream.journal import Journal
 from stream.reading import read_journal

@@ -30,7 +30,7 @@ from server.archive.incident import (
     span_asked,
 )
 from server.archive.incident_check import checked
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.table.recorder import HOLD_FILE
 from stream.clock import SimulatedClock

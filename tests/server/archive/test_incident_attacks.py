@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from models.errors import TechnicianError
 from server.archive.incident import MANIFEST, Manifest, guard_size, packed, round_asked, sealed
 from server.archive.incident_check import checked
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal

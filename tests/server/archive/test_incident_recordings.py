@@ -12,7 +12,7 @@ from models.session import SerialRecord
 from server.archive.incident import EVENTS, MANIFEST, PROOF, Manifest, packed, round_asked, sealed
 from server.archive.incident_check import checked
 from server.archive.incident_recorded import HASHES, Proven
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.table.config import Recorder
 from server.table.recorder import Film

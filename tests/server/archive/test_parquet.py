@@ -10,7 +10,7 @@ import pytest
 
 from server.archive import parquet
 from server.archive import worker_pool as crew
-from server.cli.app import run
+from server.commands.app import run
 from tests.server.evenings import as_file, evening
 
 SETTLE = ("settle", "--rulebook", "kansas-shoe", "--json")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from tests.server.evenings import evening, lines
 

@@ -11,7 +11,7 @@ import pytest
 from models.events import AnyFact, CardDealt, RoundOpened
 from models.judgements import RoundSettled
 from server.archive import worker_pool as crew
-from server.cli.app import run
+from server.commands.app import run
 from server.house.formatting import Formats
 from settlement.hands import total
 from tests.server.evenings import as_file, as_journal, evening, judged

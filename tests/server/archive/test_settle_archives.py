@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from models.events import AnyFact, RoundOpened
 from server.archive import worker_pool as crew
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged, lines, packed
 from tests.thoroughness import one_in

@@ -13,7 +13,7 @@ import pytest
 from models.errors import TechnicianError
 from models.events import RoundClosed, RoundOpened, ShoeStarted
 from server.archive.snapshot import check_snapshot
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from stream.clock import HostClock
 from stream.journal import Journal

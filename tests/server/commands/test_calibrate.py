@@ -12,7 +12,7 @@ from pyhanko.pdf_utils.reader import PdfFileReader
 
 from models.decode import from_toml
 from models.session import CameraPose
-from server.cli.app import run
+from server.commands.app import run
 from server.process.stopwatch import Stopwatch
 from server.table.comparison import tally
 from server.table.replay import ReplayOptions, replay

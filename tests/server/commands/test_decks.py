@@ -7,7 +7,7 @@ import cv2
 import pytest
 
 from models.cards import DECK, Card
-from server.cli.app import run
+from server.commands.app import run
 from tests.vision.snapshots import fan, snapshot
 from vision.scenes.decks import load_deck
 

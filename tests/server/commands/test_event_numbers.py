@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from models.judgements import RoundResult, RoundSettled
-from server.cli.app import run
+from server.commands.app import run
 from server.commands.first_replay import replayed_beside
 from server.process.exit_status import Exit
 from simulation.session import Settings, simulate

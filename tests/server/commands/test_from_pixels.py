@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 
 FILMED = "simulate filmed --rounds 1 --spots 2 --markers --size 1280x720 --fps 8 --seed 3"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from server.house.house_file import VARIABLE
 from server.process.exit_status import Exit
 from simulation.session import Settings, simulate

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.events import RoundOpened
-from server.cli.app import run
+from server.commands.app import run
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from models.events import RoundOpened
-from server.cli.app import run
+from server.commands.app import run
 from server.table.config import read_config
 from server.table.journal import table_journal
 from stream.checkpoints import Checkpoint, read_checkpoints

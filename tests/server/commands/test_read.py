@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.cli.app import run
+from server.commands.app import run
 from server.commands.read import drawing_names
 from simulation.session import Settings, prepare
 from vision.crops import jpeg

@@ -7,8 +7,8 @@ from shutil import copytree
 import numpy as np
 import pytest
 
-from server.cli.app import run
 from server.commands import replay as replay_command
+from server.commands.app import run
 from simulation.session import Settings, simulate
 from vision.scenes.look import Look
 from vision.sightings import Sightings

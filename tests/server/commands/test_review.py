@@ -7,7 +7,7 @@ import pytest
 
 from models.events import ReviewResolved, RoundOpened
 from models.judgements import Account, AccountHand, Review, ReviewRaised, Witness
-from server.cli.app import run
+from server.commands.app import run
 from stream.journal import Journal
 from tests.server.doubted import play_between_accounts, play_blinded
 

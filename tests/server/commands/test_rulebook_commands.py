@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from stream import library
 
 HOUSE = """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from simulation.session import simulate
 from tests.server.live_tables import SETTINGS

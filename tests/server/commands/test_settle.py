@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 
 BLACKJACK = """\
 {"type": "round_opened", "round": 1}

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from models.judgements import RoundResult
-from server.cli.app import run
+from server.commands.app import run
 from server.commands.tables import round_view, totals_line
 from server.house.formatting import Formats
 from tests.server.evenings import as_file

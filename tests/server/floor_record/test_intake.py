@@ -15,7 +15,7 @@ from models.events import Event, WagerPlaced
 from models.house import House
 from models.judgements import LedgerPosted, Review, ReviewRaised, RoundSettled
 from server.archive.days import begun
-from server.cli.app import run
+from server.commands.app import run
 from server.floor_record.database import Chain, FloorDatabase, FloorDown, Parcel
 from server.floor_record.forwarder import Forwarder
 from server.floor_record.forwarding import AT_ONCE

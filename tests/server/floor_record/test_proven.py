@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from models.house import House as Described
-from server.cli.app import run
+from server.commands.app import run
 from server.floor_record.database import FloorDatabase, Parcel
 from server.floor_record.decisions import DecisionDelivery
 from server.floor_record.forwarder import Forwarder

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from server.floor_record.database import FloorDatabase
 from server.process.exit_status import Exit
 from stream.journal import Journal

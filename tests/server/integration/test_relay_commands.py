@@ -15,7 +15,7 @@ import pytest
 from models.decode import toml_tree
 from models.errors import InputRefused
 from models.events import RoundOpened
-from server.cli.app import run
+from server.commands.app import run
 from server.integration.check import integration_faults
 from server.integration.schema import integration_schema
 from server.integration.secret import Secret

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.process.file_modes import GROUP_READS, owner_only
 from server.process.program import ROOT

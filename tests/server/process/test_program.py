@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.events import ProgramStated, RulesStated
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.process.program import PACKAGES, ROOT, program_files, program_stated, this_program
 from stream.reading import read_journal
@@ -32,7 +32,9 @@ def test_every_tracked_file_of_the_packages_is_hashed() -> None:
 
 
 def test_every_package_with_code_is_one_of_the_program() -> None:
-    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"} == set(PACKAGES)
+    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"lab", "tests"} == set(
+        PACKAGES
+    )
 
 
 def test_every_network_is_stated() -> None:

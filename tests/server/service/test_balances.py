@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from models.events import Event, RoundOpened
 from models.judgements import Review, ReviewRaised, RoundSettled
-from server.cli.app import run
+from server.commands.app import run
 from settlement.engine import Engine
 from tests.server.service.house import House, house, until, write
 from tests.settlement.table import facts, rules

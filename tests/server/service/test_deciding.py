@@ -14,7 +14,7 @@ from models.cards import Card
 from models.errors import OperatorError
 from models.events import CardDealt, CardPlace, ReviewResolved, RoundOpened
 from models.judgements import Review, ReviewRaised
-from server.cli.app import run
+from server.commands.app import run
 from server.house.rulebooks import rules_for
 from server.process.exit_status import Exit
 from server.readmodel.redaction import WITHHELD

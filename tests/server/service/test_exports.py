@@ -13,7 +13,7 @@ import pytest
 
 from models.events import RoundClosed, RoundOpened
 from models.judgements import LedgerPosted
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.readmodel.exports import COLUMNS, CsvPieces, Kind, ParquetPieces
 from server.readmodel.views import LedgerRow

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from models.errors import InstallerError, TechnicianError
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.report.as_page import POLICY, STYLE, as_page
 from server.report.as_paper import as_paper

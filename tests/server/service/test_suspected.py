@@ -17,7 +17,7 @@ import pytest
 
 from models.events import Observation
 from models.judgements import Review, ReviewRaised, RoundResult
-from server.cli.app import run
+from server.commands.app import run
 from server.commands.tables import totals_line
 from server.house.formatting import Formats
 from server.integration.message import VIOLATION, messages_of

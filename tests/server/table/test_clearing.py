@@ -11,8 +11,8 @@ import pytest
 
 from models.events import ClockChecked
 from server.archive.incident import hold
-from server.cli.app import run
-from server.commands.journal import clock_checked
+from server.commands.app import run
+from server.commands.journal import state_clock_checked
 from server.process.exit_status import Exit
 from server.table.clearing import Clearing
 from server.table.config import Recorder
@@ -210,7 +210,7 @@ def test_a_person_tells_a_running_table_that_its_clock_is_right(
     def tell() -> None:
         while not socket_of(hall.journal).exists():
             time.sleep(0.01)
-        clock_checked(hall.journal, "ann", as_json=False)
+        state_clock_checked(hall.journal, "ann", as_json=False)
 
     person = threading.Thread(target=tell)
     person.start()

@@ -10,7 +10,7 @@ import pytest
 
 from devices.simulators import SimulatedPort
 from models.events import ClockCompared, SyncState
-from server.cli.app import run
+from server.commands.app import run
 from server.house.formatting import Formats
 from server.process.exit_status import Exit
 from server.table.status import Standing

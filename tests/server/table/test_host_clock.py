@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from models.errors import TechnicianError
 from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Event, SyncState
-from server.cli.app import run
+from server.commands.app import run
 from server.house.formatting import Formats
 from server.process.exit_status import Exit
 from server.table.config import Placed, read_config

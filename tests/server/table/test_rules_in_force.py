@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from models.events import RulesStated
 from models.judgements import RoundSettled
-from server.cli.app import run
+from server.commands.app import run
 from server.house.rulebooks import as_stated, at_table, cited, rules_for, stated
 from server.table.config import read_config
 from server.table.live import rules_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from models.errors import InputRefused
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from server.table.check import config_faults
 from server.table.schema import table_schema

@@ -80,7 +80,7 @@ def test_what_commands_import_is_compiled_once_the_environment_is_made(tmp_path:
 
 def ran(arguments: list[str]) -> str:
     """Return the Python that runs a command, whatever comes of it."""
-    return f"from server.cli.app import run; run({arguments!r})"
+    return f"from server.commands.app import run; run({arguments!r})"
 
 
 @pytest.mark.parametrize("arguments", [["settle"], ["replay"], ["nonsense"], ["settle", "x", "-q"]])

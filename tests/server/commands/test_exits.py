@@ -1,10 +1,12 @@
-"""Exit statuses: the help and the docs list each one, in the same order."""
+"""The help: each verb by its first line; the exit statuses, as the docs list them."""
 
 import re
 import signal
 from pathlib import Path
 
-from server.cli.app import app
+import pytest
+
+from server.commands.app import VERBS, app, verb
 from server.house.wording import events_text
 from server.process.exit_status import Exit
 
@@ -16,6 +18,12 @@ def test_the_help_lists_every_exit_status_in_order() -> None:
     epilog = app.info.epilog
     assert isinstance(epilog, str)
     assert [int(one) for one in re.findall(r"(?:: |· )(\d+) ", epilog)] == EVERY
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_list_of_verbs_says_what_the_help_of_each_begins_with(name: str) -> None:
+    first, *_ = verb(name).help.split("\n\n")
+    assert " ".join(first.split()) == VERBS[name]
 
 
 def test_the_docs_list_every_exit_status() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from models.decode import decode_event
 from models.errors import InputRefused
-from server.cli.app import run
+from server.commands.app import run
 from server.process.exit_status import Exit
 from tests.server.evenings import evening, lines
 

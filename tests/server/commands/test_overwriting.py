@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.errors import OperatorError
-from server.cli.app import run
+from server.commands.app import run
 from server.process.atomic_file import check_place, check_tables, whole_file
 from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged

@@ -1,95 +1,151 @@
-"""``pitwatch forward`` and ``pitwatch floor``: fill the floor record, look at it, keep it small."""
+"""``pitwatch floor``: look at the floor record, and keep it small."""
 
-import logging
-import signal
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from models.errors import InstallerError, OperatorError
-from models.house import House
 from server.archive.unreadable import without_parquet
+from server.commands.options import FloorUrl, Json
 from server.house.wording import counted, proven_words
 from server.process.exit_status import Exit
-from server.process.signals import stop_signals
 from server.process.terminal import print_json, screen
-from stream.clock import HostClock
 from stream.signing import named_key
 
-
-def without_database() -> InstallerError:
-    """Return the refusal where an extra of the floor record is not installed."""
-    return InstallerError(
-        "psycopg or alembic is not installed, which the floor record needs",
-        where="this command",
-        way_out="Install them: pip install 'pitwatch[floor]'",
-    )
-
-
-try:
+if TYPE_CHECKING:
     from server.floor_record.database import FloorDatabase
-    from server.floor_record.forwarder import Forwarder, journals_in
-except ImportError as fault:
-    raise without_database() from fault
+
+app = typer.Typer(no_args_is_help=True)
+
+Day = Annotated[str, typer.Argument(metavar="YYYY-MM-DD", help="The house's day.")]
+
+Table = Annotated[str, typer.Option("--table", help="The table's id.")]
+
+Reason = Annotated[str, typer.Option("--reason", help="Why, for the record.")]
 
 
-def run_forward(
-    names: Sequence[Path],
-    url: str,
-    house: House,
-    table: str | None,
+@app.command(
+    "migrate", epilog="[dim]pitwatch floor migrate --floor postgresql://owner@floor/pit[/dim]"
+)
+def migrate(*, floor: FloorUrl) -> None:
+    """Create the floor record in a database, or bring it to this version."""
+    run_migrate(floor)
+
+
+@app.command("status", epilog="[dim]pitwatch floor status --floor postgresql://floor/pit[/dim]")
+def status(*, floor: FloorUrl, as_json: Json = False) -> None:
+    """Print how far the floor is behind each table, and what is in quarantine. Exit 3 if any is."""
+    raise typer.Exit(show_status(floor, as_json=as_json))
+
+
+@app.command("verify", epilog="[dim]pitwatch floor verify --floor postgresql://floor/pit[/dim]")
+def verify(*, floor: FloorUrl) -> None:
+    """Compute every hash of every chain again, as after a restore. Exit 3 if one is damaged.
+
+    It names the chains with entries that their table's signature does not prove, and how many:
+    those since the last checkpoint, and all where no key of the table was named (`floor key`).
+    """
+    raise typer.Exit(run_verify(floor))
+
+
+@app.command("key", epilog="[dim]pitwatch floor key --table BJ-07 --key BJ-07.key.pub.pem[/dim]")
+def name_key(
     *,
-    once: bool,
-    decisions: bool = False,
-) -> Exit:
-    """Forward journals until stopped; with ``once``, until the floor has everything there is now.
+    floor: FloorUrl,
+    table: Table,
+    key: Annotated[str, typer.Option("--key", help="Its public key: its fingerprint or its file.")],
+) -> None:
+    """Name the key that a table signs with, as the record's owner.
 
-    With ``decisions``, also hand in what services on the floor decided on these journals.
+    The floor counts entries as proven up to the last checkpoint that a named key signed. After a
+    change of key name the new one too.
+    """
+    run_name_key(floor, table, key)
+
+
+@app.command(
+    "epoch",
+    epilog="[dim]pitwatch floor epoch --table BJ-07 --journal 4bbc… --reason 'new disk'[/dim]",
+)
+def begin_epoch(
+    *,
+    floor: FloorUrl,
+    table: Table,
+    journal: Annotated[str, typer.Option("--journal", help="The journal's id.")],
+    reason: Reason,
+) -> None:
+    """Begin a new epoch after a table's journal was restored from a backup.
+
+    The floor takes the journal in again from its first entry. The old epoch stays as it is.
+    """
+    start_epoch(floor, table, journal, reason)
+
+
+@app.command("retire", epilog="[dim]pitwatch floor retire 2026-03-01 history/[/dim]")
+def retire_day(
+    day: Day,
+    history: Annotated[Path, typer.Argument(help="The folder that `archive write` wrote.")],
+    *,
+    floor: FloorUrl,
+) -> None:
+    """Drop a day from the floor once its Parquet is verified and stands for the same entries."""
+    retire(floor, day, history)
+
+
+@app.command("hold", epilog="[dim]pitwatch floor hold 2026-03-01 2026-03-07 --reason …[/dim]")
+def hold(
+    first: Day,
+    last: Day,
+    *,
+    floor: FloorUrl,
+    reason: Reason,
+    table: Annotated[str | None, typer.Option("--table", help="Only this table's days.")] = None,
+) -> None:
+    """Place a legal hold: these days stay on the floor until it is lifted."""
+    place_hold(floor, first, last, table, reason)
+
+
+@app.command("lift", epilog="[dim]pitwatch floor lift 3[/dim]")
+def lift(
+    number: Annotated[int, typer.Argument(help="The hold's number.")], *, floor: FloorUrl
+) -> None:
+    """Lift a legal hold."""
+    raise typer.Exit(lift_hold(floor, number))
+
+
+@contextmanager
+def without_database() -> Iterator[None]:
+    """Name the extra where what is imported within needs one that is not installed.
 
     Raises:
-        FloorDown: with ``once``, the floor cannot be reached.
-        InstallerError: the database is no floor record, or refuses the role.
-        OperatorError: a named file or folder is missing.
+        InstallerError: the floor record's packages are missing.
     """
-    for name in names:
-        if not name.exists():
-            raise OperatorError(
-                "there is no such file or folder",
-                where=str(name),
-                way_out="Name the tables' journals, or their folder",
-            )
-    from server.floor_record.decisions import DecisionDelivery
-    from server.service.json_log import log_as_json
+    try:
+        yield
+    except ImportError as fault:
+        raise InstallerError(
+            "psycopg or alembic is not installed, which the floor record needs",
+            where="this command",
+            way_out="Install them: pip install 'pitwatch[floor]'",
+        ) from fault
 
-    forwarder = Forwarder(tuple(names), house, table)
-    delivery = DecisionDelivery(url, lambda: journals_in(tuple(names)), decides=decisions)
-    if once:
-        with FloorDatabase.connected(url) as floor:
-            sent = forwarder.forward_all(floor)
-        with closing(delivery):
-            delivery.report_states()
-        screen().print(f"{counted(sent, 'entry', 'entries')} forwarded")
-        for path, why in forwarder.refused.items():
-            screen().print(f"not forwarded  {path}: {why}", soft_wrap=True)
-        return Exit.FINDINGS if forwarder.refused else Exit.CLEAN
-    log_as_json(HostClock())
-    stopped: list[int] = []
-    for stop in stop_signals():
-        signal.signal(stop, lambda number, _: stopped.append(number))
-    logging.getLogger("pitwatch.forward").info("started")
-    with delivery:
-        forwarder.run(url, lambda: bool(stopped))
-    return Exit.CLEAN
+
+def connected(url: str) -> AbstractContextManager["FloorDatabase"]:
+    """Connect to the floor's database; raises as ``FloorDatabase.connected`` does."""
+    with without_database():
+        from server.floor_record.database import FloorDatabase
+    return FloorDatabase.connected(url)
 
 
 def run_migrate(url: str) -> None:
     """Create the floor record or bring it to this version; raises as ``migrate`` does."""
-    try:
-        from server.floor_record.migrating import migrate
-    except ImportError as fault:
-        raise without_database() from fault
-    migrate(url)
+    with without_database():
+        from server.floor_record import migrating
+    migrating.migrate(url)
     screen().print("the floor record is of this version")
 
 
@@ -98,7 +154,7 @@ def show_status(url: str, *, as_json: bool) -> Exit:
 
     Returns ``FINDINGS`` where a table's chain is refused or something is in quarantine.
     """
-    with FloorDatabase.connected(url) as floor:
+    with connected(url) as floor:
         lags, aside = floor.lag(), floor.quarantine()
     if as_json:
         tables = [
@@ -140,7 +196,7 @@ def run_verify(url: str) -> Exit:
     """
     chains = entries = proven = 0
     faults, unsigned = [], []
-    with FloorDatabase.connected(url) as floor:
+    with connected(url) as floor:
         for chain, fault in floor.verify():
             chains, entries = chains + 1, entries + chain.place.seq
             name = f"{chain.table} epoch {chain.epoch}"
@@ -164,17 +220,17 @@ def run_verify(url: str) -> Exit:
     return Exit.FINDINGS if faults else Exit.CLEAN
 
 
-def name_key(url: str, table: str, key: str) -> None:
+def run_name_key(url: str, table: str, key: str) -> None:
     """Name the key that a table signs with, by its fingerprint or public file."""
     fingerprint = named_key(key, "--key")
-    with FloorDatabase.connected(url) as floor:
+    with connected(url) as floor:
         floor.name_key(table, fingerprint)
     screen().print(f"entries of {table} that {fingerprint} signed are proven", soft_wrap=True)
 
 
 def start_epoch(url: str, table: str, journal: str, reason: str) -> None:
     """Begin a new epoch of a table with a journal; raises as ``begin_epoch`` does."""
-    with FloorDatabase.connected(url) as floor:
+    with connected(url) as floor:
         epoch = floor.begin_epoch(table, journal, reason)
     screen().print(f"{table} is in epoch {epoch}")
 
@@ -182,25 +238,25 @@ def start_epoch(url: str, table: str, journal: str, reason: str) -> None:
 def retire(url: str, day: str, history: Path) -> None:
     """Drop a day from the floor; raises as ``retire_day`` does."""
     try:
-        from server.floor_record.retention import retire_day
+        from server.floor_record import retention
     except ImportError as fault:
         raise without_parquet("pitwatch floor retire") from fault
-    with FloorDatabase.connected(url) as floor:
-        manifest = retire_day(floor, day_from(day), history)
+    with connected(url) as floor:
+        manifest = retention.retire_day(floor, day_from(day), history)
     journals = counted(len(manifest.parts), "journal")
     screen().print(f"{day}: {journals} verified in {history} and dropped from the floor")
 
 
 def place_hold(url: str, first: str, last: str, table: str | None, reason: str) -> None:
     """Place a legal hold, and print its number."""
-    with FloorDatabase.connected(url) as floor:
+    with connected(url) as floor:
         number = floor.hold(day_from(first), day_from(last), table, reason)
     screen().print(f"legal hold {number} is placed")
 
 
 def lift_hold(url: str, number: int) -> Exit:
     """Lift a legal hold; ``REFUSED`` where none of that number stands."""
-    with FloorDatabase.connected(url) as floor:
+    with connected(url) as floor:
         lifted = floor.lift(number)
     screen().print(f"legal hold {number} is lifted" if lifted else f"no legal hold {number} stands")
     return Exit.CLEAN if lifted else Exit.REFUSED

@@ -50,7 +50,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_to_install_is_named(
     place: Path, package: str, extra: str, words: tuple[str, ...]
 ) -> None:
-    hidden = f"import sys; sys.modules[{package!r}] = None; from server.cli.app import main; main()"
+    hidden = (
+        f"import sys; sys.modules[{package!r}] = None; from server.commands.app import main; main()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", hidden, *words],
         cwd=place,
