@@ -13,8 +13,10 @@ from models.events import (
     CardExposed,
     Dealt,
     Fact,
+    HandCalledOff,
     PaymentMade,
     ReviewResolved,
+    RoundCalledOff,
     RoundClosed,
     RoundOpened,
 )
@@ -26,6 +28,7 @@ from models.judgements import (
     RoundResult,
     RoundSettled,
 )
+from models.places import whose
 from server.readmodel.index import Index, Key, Sought
 from server.readmodel.redaction import Hidden
 from server.readmodel.rows import Rows
@@ -95,6 +98,8 @@ class RoundBook:
         self.rounds, self.hands = self._rows(RoundRow), self._rows(HandRow)
         self.violations, self.reviews = self._rows(ViolationRow), self._rows(ReviewRow)
         self.payments, self.ledger = self._rows(PaymentRow), self._rows(LedgerRow)
+        self._ruling: tuple[int, Decided] | None = None
+        """The last ruling that called off a round, or a hand of it, once it was over."""
         self.undecided = 0
         """The number of undecided items."""
         self.suspected = 0
@@ -336,9 +341,11 @@ class RoundBook:
         self.violations.drop_round(number)
 
     def _answer(self, own: _Round, result: RoundResult) -> None:
-        """Mark items as decided that a decision on another item of the round has answered too."""
+        """Mark items as decided that another decision, or a ruling, of the round has answered."""
         items = self.reviews.of_round(result.round)
         decisions = [item.row.decided for item in items if item.row.decided is not None]
+        if self._ruling is not None and self._ruling[0] == result.round:
+            decisions.append(self._ruling[1])
         if not decisions:
             return
         still_open = list(result.reviews or ())
@@ -427,6 +434,11 @@ class RoundBook:
         if item.row.decided is None and own is not None:
             self._count_decided(own)
 
+    def _ruled(self, event: HandCalledOff | RoundCalledOff) -> None:
+        """Note a ruling on a round that is over: it may answer what was asked of it."""
+        if self._round is not None and self._round.row.closed_at is not None:
+            self._ruling = self._round.row.round, _by_ruling(event)
+
     def _count_decided(self, own: _Round) -> None:
         self.undecided -= 1
         left, done = own.row.reviews - 1, own.row.decided + 1
@@ -480,6 +492,21 @@ def _decided(event: ReviewResolved) -> Decided:
     )
 
 
+def _by_ruling(event: HandCalledOff | RoundCalledOff) -> Decided:
+    what = "the round" if isinstance(event, RoundCalledOff) else whose(event.spot, event.hand)
+    reason = f": {event.reason}" if event.reason else ""
+    return Decided(
+        person=event.by,
+        at=event.at or 0,
+        seq=event.seq or 0,
+        decision="stands",
+        choice=None,
+        card=None,
+        reason=f"the floor called {what} off{reason}",
+        says="the ruling leaves it without consequence",
+    )
+
+
 def _places(own: _Round) -> Hidden:
     return frozenset(place for place, cards in own.down.items() if cards > 0)
 
@@ -491,6 +518,8 @@ _ACTS: Final[Mapping[type, Callable[[RoundBook, Any], None]]] = {
     RoundSettled: RoundBook._settled,
     ReviewRaised: RoundBook._review,
     ReviewResolved: RoundBook._resolved,
+    HandCalledOff: RoundBook._ruled,
+    RoundCalledOff: RoundBook._ruled,
     PaymentMade: RoundBook._paid,
     LedgerPosted: RoundBook._posted,
 }

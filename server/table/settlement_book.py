@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from models.errors import OperatorError
-from models.events import AnyFact, ReviewResolved, ShoeStarted
+from models.events import AnyFact, HandCalledOff, ReviewResolved, RoundCalledOff, ShoeStarted
 from models.judgements import (
     AnyEvent,
     LedgerPosted,
@@ -21,7 +21,9 @@ from server.table.settling_again import Again, amounts_of, bare, by_round, due_l
 from settlement.engine import Engine
 from settlement.reconcile import (
     NOTHING_DECIDED,
+    Answering,
     Decided,
+    Item,
     check_decision,
     decided,
     voided,
@@ -59,6 +61,10 @@ class SettlementBook:
         self._raised: list[ReviewRaised] = []
         self._decisions: list[ReviewResolved] = []
         self._decided: dict[int, Decided] = {}
+        self._ruling_seq: int | None = None
+        """The last ruling read that called something off."""
+        self._ruled: dict[int, frozenset[Item]] = {}
+        """By round, the items that a later ruling of the floor left without consequence."""
         self._forgotten = 0
         """Some rounds up to this one are no longer in memory."""
         self._processed_seq = 0
@@ -101,6 +107,7 @@ class SettlementBook:
         if amends and last is not None and last.result.round == result.round:
             before, because = last, (*last.because, *because)
             self._changed.add(result.round)
+            self._rule(result.round, engine.rules)
         self._settled[result.round] = result
         if any(decision.round == result.round for decision in self._decisions):
             # Decided during play: later facts must be processed again with the decision.
@@ -141,8 +148,11 @@ class SettlementBook:
             tuple(one for one in self._raised if (one.seq or 0) < starts.start.seq),
             tuple(self._decisions),
             {
-                one: (tuple(known.items), tuple(known.void))
-                for one, known in self._decided.items()
+                one: (
+                    tuple(self._closed(one)),
+                    tuple(self._decided.get(one, NOTHING_DECIDED).void),
+                )
+                for one in {*self._decided, *self._ruled}
                 if one < number
             },
             tuple(self._settled[one] for one in sorted(changed & set(self._settled))),
@@ -291,6 +301,29 @@ class SettlementBook:
         found = self._decided[number] = decided(own, self._raised, decisions)
         return found.facts
 
+    def _rule(self, number: int, rules: Rulebook) -> None:
+        """Close the items of a round that its last fact, a ruling, leaves without consequence."""
+        raised = [one for one in self._raised if one.round == number]
+        start = self._starts.of(number)
+        if not raised or start is None:
+            return
+        own = next((own for _, own in by_round(self._read(start.seq - 1), self._processed_seq)), [])
+        if own and isinstance(own[-1], HandCalledOff | RoundCalledOff):
+            decisions = [one for one in self._decisions if one.round == number]
+            answering = Answering(rules, start.engine_state, own, raised, decisions)
+            alike = (item for item in range(len(raised)) if answering.alike(item))
+            self._ruled[number] = frozenset((number, item) for item in alike)
+
+    def _recall_rule(self, event: RoundSettled) -> None:
+        """Know from a settlement which items the ruling before it had closed."""
+        number, last = event.result.round, self._last
+        if last is None or last.result.round != number or self._ruling_seq not in event.because:
+            return
+        left = event.result.reviews or ()
+        own = [one.review for one in self._raised if one.round == number]
+        items = {(number, item) for item, review in enumerate(own) if review not in left}
+        self._ruled[number] = frozenset(items - {(one.round, one.item) for one in self._decisions})
+
     # --- memory -----------------------------------------------------------------------------
 
     def _differ(self, one: RoundResult, other: RoundResult) -> bool:
@@ -348,7 +381,10 @@ class SettlementBook:
                 self._raised.append(event)
             case ReviewResolved():
                 self._decisions.append(event)
+            case HandCalledOff() | RoundCalledOff():
+                self._ruling_seq = event.seq
             case RoundSettled(result=result):
+                self._recall_rule(event)
                 self._last = event
                 self._changed |= {result.round} & set(self._settled)
                 self._settled[result.round] = result
@@ -361,7 +397,12 @@ class SettlementBook:
     def _whole(self, result: RoundResult) -> RoundResult:
         known = self._decided.get(result.round, NOTHING_DECIDED)
         standing = voided(result) if result.round in known.void else result
-        return with_reviews(standing, self._raised, known.items)
+        return with_reviews(standing, self._raised, self._closed(result.round))
+
+    def _closed(self, number: int) -> frozenset[Item]:
+        """Return the items of a round that hold nothing open any more."""
+        known = self._decided.get(number, NOTHING_DECIDED)
+        return known.items | self._ruled.get(number, frozenset())
 
     # --- writing ----------------------------------------------------------------------------
 

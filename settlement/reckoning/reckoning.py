@@ -195,7 +195,7 @@ class Reckoning:
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
                 self._ask(seen_amiss(observation), observation)
-        return published + self.advance(through_ns) + asked
+        return published + asked + self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Published, ...]:
         """Tell that the sources have been read up to ``now_ns``."""

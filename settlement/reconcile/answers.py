@@ -138,6 +138,16 @@ class Answering:
                 found[same] = (_likely(found[same][0], p), known.facts)
         return tuple(answer for answer, _ in found)
 
+    def alike(self, item: int) -> bool:
+        """Return whether a round comes to the same by every answer to an item but ``void``.
+
+        An item that only lets the record stand doubts the record itself: that stays in doubt.
+        """
+        found = [one for one in self.answers(item) if one.decision != "void"]
+        comes_to = [(one.status, [s.due for s in one.spots], one.mistakes) for one in found]
+        doubts = all(one.decision == "stands" for one in found)
+        return not doubts and all(one == comes_to[0] for one in comes_to)
+
     def _possible(self, raised: ReviewRaised) -> Iterator[Answer]:
         """Yield the answers to a kind of question, whether or not each can be so."""
         review = raised.review
