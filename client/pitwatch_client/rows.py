@@ -583,10 +583,15 @@ class CaseEvent(Event, frozen=True, kw_only=True):
 
 
 class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
-    """A person decided an item that needs two people. It takes effect once another approves."""
+    """A person decided what needs two people. It takes effect once another approves."""
 
-    item: int
+    item: int | None
+    """``None`` for a ruling at the table: ``void`` then calls off the round, or a hand of it."""
     decision: Decision
+    spot: int | None = None
+    """The spot that a ruling calls off; ``None`` for the whole round."""
+    hand: int | None = None
+    """Its hand; ``None`` for every hand of it."""
     choice: Card | None = None
     card: CardPlace | None = None
     account: int | None = None
@@ -600,7 +605,7 @@ class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_propo
 class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
     """A person declined, or withdrew their own proposal."""
 
-    item: int
+    item: int | None
     proposed_by: str
     reason: str = ""
 
@@ -608,7 +613,7 @@ class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_decli
 class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
     """A second person approved, and the decision was journalled."""
 
-    item: int
+    item: int | None
     proposed_by: str
     entry: int
     """The decision's ``seq`` in the table's journal."""

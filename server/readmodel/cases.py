@@ -67,10 +67,15 @@ class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
 
 
 class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
-    """A person decided an item that needs two people. It takes effect once another approves."""
+    """A person decided what needs two people. It takes effect once another approves."""
 
-    item: int
+    item: int | None
+    """``None`` for a ruling at the table: ``void`` then calls off the round, or a hand of it."""
     decision: Decision
+    spot: int | None = None
+    """The spot that a ruling calls off; ``None`` for the whole round."""
+    hand: int | None = None
+    """Its hand; ``None`` for every hand of it."""
     choice: Card | None = None
     card: CardPlace | None = None
     account: int | None = None
@@ -84,7 +89,7 @@ class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_propo
 class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
     """A second person approved, and the decision was journalled."""
 
-    item: int
+    item: int | None
     proposed_by: str
     entry: int
     """The decision's ``seq`` in the table's journal."""
@@ -93,7 +98,7 @@ class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_appro
 class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
     """A person declined, or withdrew their own proposal."""
 
-    item: int
+    item: int | None
     proposed_by: str
     reason: str = ""
 
@@ -120,7 +125,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     assignee: str | None = None
     closed: CaseClosed | None = None
     proposals: tuple[DecisionProposed, ...] = ()
-    """Decisions that wait for a second person, at most one an item."""
+    """Decisions that wait for a second person, at most one an item and one ruling."""
     history: tuple[AnyCaseEvent, ...] = ()
 
     @property

@@ -117,6 +117,15 @@ def found_round(floor: Floor, incident: str) -> tuple[Session, RoundRow] | None:
     return None if row is None else (session, row)
 
 
+class Entered(msgspec.Struct, frozen=True):
+    """What became of an entry."""
+
+    seq: int | None
+    """Its place in the table's journal; ``null`` while it waits for a second person."""
+    incident: str | None = None
+    """The incident in which it waits, as a proposal, where the house requires two people."""
+
+
 async def incidents(
     floor: Floor, cases: Cases, sought: Sought[RoundRow]
 ) -> AsyncIterator[tuple[Key, IncidentRow]]:

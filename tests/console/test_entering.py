@@ -16,6 +16,7 @@ from models.events import (
     TrayChanged,
     WagerRemoved,
 )
+from server.service.access.people import TwoPeople
 from tests.console.looking import Screen, screen
 from tests.server.service.house import House, house, until
 from tests.server.service.test_rulings import at_work, entered
@@ -113,3 +114,36 @@ def test_a_ruling_without_a_reason_is_not_sent_and_who_may_not_decide_sees_no_fo
         auditor.go("table/BJ-09")
         auditor.page.get_by_role("region", name="Devices").wait_for()
         expect(auditor.page.get_by_label("What happened")).to_have_count(0)
+
+
+def test_where_the_house_asks_for_two_people_another_one_approves_a_call_off(
+    browser: Browser, tmp_path: Path
+) -> None:
+    void = frozenset({TwoPeople.VOID})
+    with (
+        at_work(tmp_path / "bj-09.journal"),
+        house(tmp_path, tmp_path / "state", two_people=void) as found,
+    ):
+        found.staff()
+        with screen(browser, found, *SIZES[0]) as boss:
+            boss.enter("pit")
+            boss.go("table/BJ-09")
+            hands = Hands(boss)
+            boss.page.get_by_label("What happened").focus()
+            hands.chooses("Call off round 1")
+            hands.types("misdeal")
+            hands.confirms()
+            expect(boss.page.get_by_text("Proposed: Call off round 1")).to_be_visible()
+        assert entered(found) == []
+        with screen(browser, found, *SIZES[0]) as officer:
+            officer.enter("surveillance")
+            officer.go("incidents/bj-09.1")
+            asked = officer.page.get_by_text("pit proposes: The floor calls the round off. misdeal")
+            expect(asked).to_be_visible()
+            officer.page.get_by_role("button", name="Approve as surveillance").click()
+            expect(asked).to_be_hidden()
+            expect(
+                officer.page.get_by_text("proposed: the floor calls the round off")
+            ).to_be_visible()
+        (entry,) = entered(found)
+        assert entry.fact == RoundCalledOff(reason="misdeal", by="pit with surveillance")

@@ -341,15 +341,15 @@ def _deed(event: AnyCaseEvent) -> str:
 
 
 def _decision_deed(event: DecisionProposed | DecisionApproved | DecisionDeclined) -> str:
+    what = "a ruling" if event.item is None else f"item {event.item}"
     match event:
         case DecisionProposed():
-            return f"proposed on item {event.item}: {event.decision}. {event.reason}".strip()
+            says = event.says if event.item is None else event.decision
+            return f"proposed on {what}: {says}. {event.reason}".strip()
         case DecisionApproved():
-            return (
-                f"approved {event.proposed_by}'s decision on item {event.item}, entry {event.entry}"
-            )
+            return f"approved {event.proposed_by}'s decision on {what}, entry {event.entry}"
         case DecisionDeclined():
-            return f"declined {event.proposed_by}'s decision on item {event.item}"
+            return f"declined {event.proposed_by}'s decision on {what}"
 
 
 def _ledger_table(rows: Iterable[LedgerRow], words: Words) -> Block:

@@ -17,8 +17,8 @@ const NAMING = new Set(["account", "chosen", "unreadable"]);
 
 const path = (/** @type {Answer} */ review, /** @type {string} */ what) => `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/${what}`;
 
-/** Where a second person's answer to a proposal is sent. */
-export const approvalPath = (/** @type {string} */ incident, /** @type {number} */ item) => `/api/incidents/${encodeURIComponent(incident)}/reviews/${item}/approval`;
+/** Where a second person's answer to a proposal is sent; one without an item calls off a round or a hand. */
+export const approvalPath = (/** @type {string} */ incident, /** @type {number | null} */ item) => `/api/incidents/${encodeURIComponent(incident)}/${item === null ? "ruling" : `reviews/${item}`}/approval`;
 
 /**
  * The panel of a question: { drawn, ready, onKey }, ready with its answers; `done` is called with a message once it is in the journal.

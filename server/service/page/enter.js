@@ -48,8 +48,8 @@ export function entering(/** @type {string} */ name, /** @type {Person} */ me, /
     event.preventDefault();
     send.disabled = true;
     try {
-      const { seq } = await post(`${paths.table(name)}/entries`, { fact: filled(chosen.fact, fields, unit), round: chosen.round });
-      notify(`Entered: ${chosen.says}. Journal entry ${seq}.`, "good");
+      const { seq, incident } = await post(`${paths.table(name)}/entries`, { fact: filled(chosen.fact, fields, unit), round: chosen.round });
+      notify(incident ? `Proposed: ${chosen.says}. A second person must approve it in the incident ${incident}.` : `Entered: ${chosen.says}. Journal entry ${seq}.`, "good");
       chosen = null;
       offer();
       choose();

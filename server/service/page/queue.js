@@ -192,7 +192,7 @@ const TOLD = {
   case_commented: (one) => one.text,
   case_closed: (one) => `closed it: ${one.reason}`,
   case_reopened: (one) => `reopened it: ${one.reason}`,
-  decision_proposed: (one) => `proposed: ${spoken(one.decision)}${one.reason ? `. ${one.reason}` : ""}`,
+  decision_proposed: (one) => `proposed: ${one.item === null ? one.says : spoken(one.decision)}${one.reason ? `. ${one.reason}` : ""}`,
   decision_approved: (one) => `approved ${one.proposed_by}'s decision, entry ${one.entry}`,
   decision_declined: (one) => (one.person === one.proposed_by ? "withdrew the proposal" : `declined ${one.proposed_by}'s proposal`),
 };

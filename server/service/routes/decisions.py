@@ -9,13 +9,22 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from models.cards import Card
-from models.events import CardPlace, Dealt, Decision, ReviewResolved
+from models.events import (
+    AnyFact,
+    CardPlace,
+    ConsoleEntry,
+    Dealt,
+    Decision,
+    HandCalledOff,
+    ReviewResolved,
+    RoundCalledOff,
+)
 from models.judgements import ReviewRaised
 from server.readmodel.cases import DecisionApproved, DecisionDeclined, DecisionProposed
 from server.readmodel.incidents import IncidentView
 from server.readmodel.redaction import WITHHELD
 from server.readmodel.session import Session
-from server.readmodel.views import ReviewRow
+from server.readmodel.views import ReviewRow, RoundRow
 from server.service.access.people import Person, Right, TwoPeople
 from server.service.http.problems import Problem
 from server.service.request.answering import answers_of
@@ -24,7 +33,7 @@ from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note
 from server.service.request.incidents import cases_of, the_round, view_of
 from server.service.request.services import services_of
-from server.service.request.sessions import shown, until_read
+from server.service.request.sessions import floor_of, shown, until_read
 from server.table.answering import Answered
 from server.table.resolving import Handed
 from settlement.reconcile import Given, in_answer
@@ -96,12 +105,12 @@ async def decide_review(
     proposed = _proposed(request, who, incident, item, sent)
     async with _turn(request):
         session, row = the_round(request, incident)
-        _check_open(session, row.round, proposed, who)
-        proposed = await _in_words(session, row.round, proposed)
+        _check_open(session, row.round, item, proposed, who)
+        proposed = await _in_words(session, row.round, item, proposed)
         if _needed(sent) & services_of(request).two_people:
             await _propose(request, who, proposed)
         else:
-            handed = await session.journal.decide(_resolved(request, row.round, proposed))
+            handed = await session.journal.decide(_resolved(request, row.round, item, proposed))
             target = f"{incident} item {item}: {_how(sent.decision, handed)}"
             await note(request, who.name, who.by, "review_decided", target=target)
             await until_read(session, handed.seq)
@@ -160,12 +169,40 @@ async def approve_decision(
     The proposer can withdraw it, but cannot approve it, with any token or session. The approving
     person names the proposal, so that none takes its place after that person read it.
     """
+    return await _answer(request, who, incident, item, sent)
+
+
+@router.post(
+    "/api/incidents/{incident}/ruling/approval",
+    **guarded(
+        Right.RESOLVE_REVIEWS,
+        IncidentView,
+        problems={
+            404: "There is no such round, or no proposal to call it or a hand of it off.",
+            409: "The same person proposed it, another proposal waits there, or the table is not "
+            "running or at another round.",
+            503: "The table does not answer.",
+        },
+        action=None,
+    ),
+)
+async def approve_ruling(request: Request, who: Who, incident: str, sent: Approval) -> Response:
+    """Approve or decline, as the second person, that a round or a hand at a running table is off.
+
+    It is entered at the table then, in both names. The rest is as for a decision on an item.
+    """
+    return await _answer(request, who, incident, None, sent)
+
+
+async def _answer(
+    request: Request, who: Person, incident: str, item: int | None, sent: Approval
+) -> Response:
     async with _turn(request):
         session, row = the_round(request, incident)
         case = cases_of(request).of(incident)
         proposed = next((one for one in case.proposals if one.item == item), None)
         if proposed is None:
-            raise Problem(404, f"there is no proposal for item {item}")
+            raise Problem(404, f"there is no proposal for {_what(item)}")
         if not sent.approve:
             await _decline(request, who, proposed, sent.reason)
             return give(view_of(request, who, incident))
@@ -176,9 +213,12 @@ async def approve_decision(
             raise Problem(409, "the same person proposed it; another must approve it")
         if sent.proposal != proposed.seq:
             raise Problem(409, _another_waits(proposed))
-        _check_open(session, row.round, proposed, who)
-        decision = replace(_resolved(request, row.round, proposed), approved_by=who.name)
-        handed = await session.journal.decide(decision)
+        if item is None:
+            handed = await session.journal.enter(_called_off(request, who, session, row, proposed))
+        else:
+            _check_open(session, row.round, item, proposed, who)
+            decision = replace(_resolved(request, row.round, item, proposed), approved_by=who.name)
+            handed = await session.journal.decide(decision)
         await cases_of(request).note(
             DecisionApproved(
                 at=_now(request),
@@ -189,7 +229,8 @@ async def approve_decision(
                 entry=handed.seq,
             )
         )
-        target = f"{incident} item {item} of {proposed.person}: {_how(proposed.decision, handed)}"
+        target = f"{incident} {_what(item)} of {proposed.person}: "
+        target += _how(proposed.decision, handed)
         await note(request, who.name, who.by, "decision_approved", target=target)
         await until_read(session, handed.seq)
     return give(view_of(request, who, incident))
@@ -218,12 +259,14 @@ def _proposed(
     )
 
 
-def _resolved(request: Request, number: int, proposed: DecisionProposed) -> ReviewResolved:
+def _resolved(
+    request: Request, number: int, item: int, proposed: DecisionProposed
+) -> ReviewResolved:
     return ReviewResolved(
         source=f"console:{proposed.person}",
         at=_now(request),
         round=number,
-        item=proposed.item,
+        item=item,
         decision=proposed.decision,
         choice=proposed.choice,
         card=proposed.card,
@@ -233,9 +276,11 @@ def _resolved(request: Request, number: int, proposed: DecisionProposed) -> Revi
     )
 
 
-async def _in_words(session: Session, number: int, proposed: DecisionProposed) -> DecisionProposed:
+async def _in_words(
+    session: Session, number: int, item: int, proposed: DecisionProposed
+) -> DecisionProposed:
     """Return a decision with what happened by it, in the words of its item."""
-    seq = session.rounds.reviews_of(number)[proposed.item].seq
+    seq = session.rounds.reviews_of(number)[item].seq
     (raised,) = await asyncio.to_thread(session.journal.read_between, seq - 1, seq)
     assert isinstance(raised, ReviewRaised)
     given = Given(proposed.decision, proposed.choice, proposed.card, proposed.account)
@@ -260,16 +305,36 @@ async def _decline(request: Request, who: Person, proposed: DecisionProposed, re
         reason=reason,
     )
     await cases_of(request).note(declined)
-    target = f"{proposed.incident} item {proposed.item} of {proposed.person}"
+    target = f"{proposed.incident} {_what(proposed.item)} of {proposed.person}"
     await note(request, who.name, who.by, "decision_declined", target=target)
 
 
 def _another_waits(proposed: DecisionProposed) -> str:
     what = proposed.says or f"{proposed.decision} {proposed.choice or ''}".strip()
     return (
-        f"{proposed.person} proposes {what} for item {proposed.item}; "
+        f"{proposed.person} proposes {what} for {_what(proposed.item)}; "
         f"to approve that, send its seq as proposal: {proposed.seq}"
     )
+
+
+def _what(item: int | None) -> str:
+    return "a ruling" if item is None else f"item {item}"
+
+
+def _called_off(
+    request: Request, who: Person, session: Session, row: RoundRow, proposed: DecisionProposed
+) -> ConsoleEntry:
+    """Return a ruling of two people as it is entered at the table of its round."""
+    found = floor_of(request).table(row.table)
+    now = None if found is None else (found.now.session, found.now.round)
+    if now != (session.name, row.round):
+        raise Problem(409, f"its table is no longer at round {row.round}; decline the proposal")
+    by = f"{proposed.person} with {who.name}"
+    fact: AnyFact = RoundCalledOff(reason=proposed.reason, by=by)
+    if proposed.spot is not None:
+        spot, hand = proposed.spot, proposed.hand
+        fact = HandCalledOff(spot=spot, hand=hand, reason=proposed.reason, by=by)
+    return ConsoleEntry(source=f"console:{proposed.person}", at=_now(request), fact=fact)
 
 
 def _how(decision: Decision, handed: Handed) -> str:
@@ -281,8 +346,10 @@ def _turn(request: Request) -> AbstractAsyncContextManager[None]:
     return services_of(request).deciding()
 
 
-def _check_open(session: Session, number: int, proposed: DecisionProposed, who: Person) -> None:
-    items, item = session.rounds.reviews_of(number), proposed.item
+def _check_open(
+    session: Session, number: int, item: int, proposed: DecisionProposed, who: Person
+) -> None:
+    items = session.rounds.reviews_of(number)
     if not 0 <= item < len(items):
         raise Problem(404, f"round {number} has no review item {item}")
     review: ReviewRow = shown(session, items[item], who)

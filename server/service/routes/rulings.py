@@ -16,6 +16,9 @@ from models.events import (
     TrayReason,
     WagerKind,
 )
+from models.places import whose
+from server.readmodel.cases import DecisionProposed
+from server.readmodel.incidents import Entered, incident_id
 from server.readmodel.views import TableView
 from server.service.access.people import Person, Right, TwoPeople
 from server.service.http.problems import Problem
@@ -24,7 +27,6 @@ from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note
 from server.service.request.services import services_of
 from server.service.request.sessions import floor_of, session_of, until_read
-from server.table.resolving import Handed
 
 _VOIDS: Final = (HandCalledOff, RoundCalledOff)
 _OUT: Final = "takes chips out of the tray: send a negative"
@@ -128,7 +130,7 @@ class NewEntry(Body):
     "/api/tables/{table}/entries",
     **guarded(
         Right.RESOLVE_REVIEWS,
-        Handed,
+        Entered,
         problems={
             404: "There is no such table.",
             409: "The table is not running or at another round, or the entry is not possible; the "
@@ -148,14 +150,44 @@ async def enter_at_table(request: Request, who: Who, table: str, sent: NewEntry)
     if found is None:
         raise Problem(404, "there is no such table")
     fact = _stated(sent, who)
-    _check(request, found, sent, fact)
+    _check(found, sent, fact)
     services, session = services_of(request), session_of(request, found.now.session)
+    if isinstance(fact, _VOIDS) and TwoPeople.VOID in services.two_people:
+        return give(await _propose(request, who, found, fact))
     entry = ConsoleEntry(source=f"console:{who.name}", at=services.clock.now_ns(), fact=fact)
     handed = await session.journal.enter(entry)
     target = f"{table}: {sent.fact.type}, entry {handed.seq}"
     await note(request, who.name, who.by, "entered", target=target)
     await until_read(session, handed.seq)
-    return give(handed)
+    return give(Entered(handed.seq))
+
+
+async def _propose(
+    request: Request, who: Person, found: TableView, fact: HandCalledOff | RoundCalledOff
+) -> Entered:
+    """Keep a call-off until another person approves it."""
+    if found.now.round is None:
+        raise Problem(409, "the table has had no round that could be called off")
+    incident = incident_id(found.now.session, found.now.round)
+    spot, hand = (fact.spot, fact.hand) if isinstance(fact, HandCalledOff) else (None, None)
+    what = "the round" if spot is None else whose(spot, hand)
+    proposed = DecisionProposed(
+        at=services_of(request).clock.now_ns(),
+        incident=incident,
+        person=who.name,
+        item=None,
+        decision="void",
+        spot=spot,
+        hand=hand,
+        says=f"the floor calls {what} off",
+        reason=fact.reason,
+    )
+    async with services_of(request).deciding():
+        await services_of(request).cases.note(proposed)
+    await note(
+        request, who.name, who.by, "decision_proposed", target=f"{incident}: {proposed.says}"
+    )
+    return Entered(None, incident)
 
 
 def _stated(sent: NewEntry, who: Person) -> AnyFact:
@@ -168,7 +200,7 @@ def _stated(sent: NewEntry, who: Person) -> AnyFact:
     return fact
 
 
-def _check(request: Request, found: TableView, sent: NewEntry, fact: AnyFact) -> None:
+def _check(found: TableView, sent: NewEntry, fact: AnyFact) -> None:
     """Refuse what is surely not meant, or not allowed."""
     if sent.round not in (None, found.now.round):
         raise Problem(409, f"the table is at round {found.now.round} by now; look at it again")
@@ -176,12 +208,6 @@ def _check(request: Request, found: TableView, sent: NewEntry, fact: AnyFact) ->
         _check_sign(fact)
     if isinstance(fact, CardMoved) and fact.origin == fact.to:
         raise Problem(409, "the card lies there already; name another place")
-    if isinstance(fact, _VOIDS) and TwoPeople.VOID in services_of(request).two_people:
-        raise Problem(
-            409,
-            "this house requires two people to void a wager; give the round's question the answer "
-            "void on its page once the cards are taken up, and have another person approve it",
-        )
 
 
 def _check_sign(fact: TrayChanged) -> None:

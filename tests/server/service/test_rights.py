@@ -100,6 +100,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/incidents/{incident}/reviews/{item}/answers"): TABLES,
     ("POST", "/api/incidents/{incident}/reviews/{item}/decision"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/reviews/{item}/approval"): AT_THE_INCIDENTS,
+    ("POST", "/api/incidents/{incident}/ruling/approval"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/comments"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/closing"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/reopening"): AT_THE_INCIDENTS,

@@ -11,6 +11,7 @@ import pytest
 
 from models.cards import Card
 from models.events import (
+    AnyFact,
     CardMoved,
     ConsoleEntry,
     DiscardsReshuffled,
@@ -179,12 +180,55 @@ def test_a_table_that_is_not_running_takes_no_entry(tmp_path: Path) -> None:
         assert entered(found) == []
 
 
-def test_where_voids_take_two_people_one_alone_calls_nothing_off(tmp_path: Path) -> None:
-    path, two = tmp_path / "bj-09.journal", frozenset({TwoPeople.VOID})
-    with at_work(path), house(tmp_path, tmp_path / "state", two_people=two) as found:
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[House]:
+    """A house that requires two people to void, with the table at work."""
+    both = frozenset({TwoPeople.VOID})
+    with (
+        at_work(tmp_path / "bj-09.journal"),
+        house(tmp_path, tmp_path / "state", two_people=both) as found,
+    ):
         found.staff()
-        with found.signed_in("pit") as pit:
-            answer = pit.post(ENTRIES, json={"fact": CALLED_OFF})
-            assert answer.status_code == 409
-            assert "two people" in answer.json()["detail"]
-            assert pit.post(ENTRIES, json={"fact": BUY_IN}).status_code == 200
+        yield found
+
+
+APPROVAL = "/api/incidents/bj-09.1/ruling/approval"
+
+
+@pytest.mark.parametrize(
+    ("fact", "ruling"),
+    [
+        (CALLED_OFF, RoundCalledOff(reason=WHY, by="pit with surveillance")),
+        (
+            {"type": "hand_called_off", "spot": 3, "reason": "fouled"},
+            HandCalledOff(spot=3, reason="fouled", by="pit with surveillance"),
+        ),
+    ],
+)
+def test_where_voids_take_two_people_one_proposes_and_another_approves(
+    two: House, fact: dict[str, Any], ruling: AnyFact
+) -> None:
+    with two.signed_in("pit") as pit, two.signed_in("surveillance") as officer:
+        answer = pit.post(ENTRIES, json={"fact": fact, "round": 1})
+        assert answer.json() == {"seq": None, "incident": "bj-09.1"}
+        assert entered(two) == []
+        (proposed,) = two.get(officer, "/api/incidents/bj-09.1")["proposals"]
+        approval = {"proposal": proposed["seq"]}
+        assert pit.post(APPROVAL, json=approval).status_code == 409
+        assert officer.post(APPROVAL, json={"proposal": 99}).status_code == 409
+        assert entered(two) == []
+        view = officer.post(APPROVAL, json=approval).json()
+        assert view["proposals"] == []
+        (entry,) = entered(two)
+        assert (entry.fact, view["history"][-1]["entry"]) == (ruling, entry.seq)
+        assert officer.post(APPROVAL, json=approval).status_code == 404
+        assert pit.post(ENTRIES, json={"fact": BUY_IN}).status_code == 200
+
+
+def test_a_call_off_that_another_person_declines_is_not_entered(two: House) -> None:
+    with two.signed_in("pit") as pit, two.signed_in("surveillance") as officer:
+        for somebody in (pit, officer):
+            pit.post(ENTRIES, json={"fact": CALLED_OFF})
+            view = somebody.post(APPROVAL, json={"approve": False, "reason": "no"}).json()
+            assert (view["proposals"], view["history"][-1]["type"]) == ([], "decision_declined")
+    assert entered(two) == []
