@@ -4,7 +4,8 @@
 under each shipped rulebook and counts those whose settlement or violations are not what the table
 knows them to be. ``--mistakes 1000`` commits every mistake that a rulebook can see so often
 besides; ``--houses 100`` adds houses whose knobs are set by chance. ``--busy`` plays tables at
-which other bettors wager, tokes and coupons are laid, the floor rules, and the tray changes.
+which other bettors wager, tokes, coupons and side bets are laid, the floor rules, and the tray
+changes.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from tests.settlement.plain.game import Game
 from tests.settlement.plain.houses import any_house, with_hole_card
 from tests.settlement.plain.slips import WAYS
 from tests.settlement.table import IDS, rules
+from tests.settlement.test_random_side_bets import with_bets
 
 _TABLE = 50
 """Rounds at one table."""
@@ -77,6 +79,7 @@ def _seeds(asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _legal(book: Rulebook, kind: type[Game], seed: str) -> list[str]:
+    book = with_bets(book, seed) if kind is Busy else book
     found = disagreements(book, kind(book, seed).rounds(_TABLE))
     return [f"table {seed}: {line}" for line in found]
 

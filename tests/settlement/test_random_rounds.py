@@ -17,6 +17,7 @@ from tests.settlement.plain.game import Game
 from tests.settlement.plain.houses import any_house, with_hole_card
 from tests.settlement.plain.slips import WAYS
 from tests.settlement.table import IDS, rules
+from tests.settlement.test_random_side_bets import with_bets
 
 ROUNDS = int(os.environ.get("PITWATCH_RANDOM_ROUNDS", "2000"))
 TABLE = 50
@@ -34,16 +35,16 @@ def test_legal_rounds_settle_as_reckoned_and_without_a_violation(name: str) -> N
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_rounds_with_guests_tokes_coupons_and_rulings_settle_as_reckoned(name: str) -> None:
-    book = rules(name)
+def test_rounds_with_guests_tokes_side_bets_and_rulings_settle_as_reckoned(name: str) -> None:
     for number in range(-(-ROUNDS // TABLE) // 4):
+        book = with_bets(rules(name), number)
         game = Busy(book, f"{name}:{number}")
         assert list(disagreements(book, game.rounds(TABLE))) == [], f"table {number}"
 
 
 def test_they_do_so_in_a_house_of_any_knobs() -> None:
     for number in range(max(50, ROUNDS // 40)):
-        house = any_house(number)
+        house = with_bets(any_house(number), number)
         game = Busy(house, number)
         assert list(disagreements(house, game.rounds(20))) == [], house.id
 

@@ -19,6 +19,7 @@ from settlement.engine import Engine
 from settlement.ledger import post
 from settlement.pay_tables import side_bets
 from stream.library import side_bet_ids, side_bet_text
+from tests.settlement.plain.checking import sides
 from tests.settlement.plain.houses import any_house
 from tests.settlement.plain.side_bets import PAY_TABLES, SideGame, WithSides
 from tests.settlement.table import IDS, rules
@@ -55,17 +56,8 @@ def settled(
     assert not waiting
 
 
-def gains(result: RoundResult) -> dict[tuple[int, str | None], tuple[int, int | None]]:
-    return {
-        (spot.spot, side.bet): (side.stake, side.net)
-        for spot in result.spots
-        for side in spot.side or ()
-        if side.outcome != "unjudged"
-    }
-
-
 def agrees(one: WithSides, result: RoundResult) -> None:
-    assert gains(result) == one.sides
+    assert sides(result) == one.sides
     hands = sum(net or 0 for _, net in one.played.hands.values())
     insurance = sum(net for _, net in one.played.insurance.values())
     if result.net is not None:

@@ -1,4 +1,4 @@
-"""A table at which much happens around the round: guests, tokes, coupons, rulings, chips.
+"""A table at which much happens around the round: guests, tokes, side bets, rulings, chips.
 
 Everything is by the rules, but for a card that is dealt to a hand that stood, and that the floor
 then moves: that mistake is known.
@@ -12,8 +12,9 @@ from typing import Final
 from models import events as ev
 from models.money import Odds
 from models.rulebook import Rulebook
-from tests.settlement.plain.game import Game, Played, Style
+from tests.settlement.plain.game import Played, Style
 from tests.settlement.plain.reckoning import Hand, Settled, best, natural, owed, pays
+from tests.settlement.plain.side_bets import SideGame
 
 GUESTS: Final = ("guest in black", "lady in red")
 
@@ -28,7 +29,7 @@ class Guest:
     insured: int = 0
 
 
-class Busy(Game):
+class Busy(SideGame):
     """A game with all that happens around a round."""
 
     def __init__(self, rules: Rulebook, seed: int | str, *, style: Style | None = None) -> None:
@@ -98,10 +99,10 @@ class Busy(Game):
                 self.tell(ev.PaymentMade(spot=spot, kind="coupon", amount=self.coupon_due(spot)))
                 self.tray -= self.coupon_due(spot)
             if spot in self.sides:
-                self.pay_side(spot)
+                self.pay_undeclared(spot)
 
-    def pay_side(self, spot: int) -> None:
-        """Pay or take the side bet, which the sheet does not describe."""
+    def pay_undeclared(self, spot: int) -> None:
+        """Pay or take the side bet that the sheet does not describe."""
         won = self.sides[spot] * self.often.choice((-1, -1, 0, 5, 11))
         self.tell(ev.PaymentMade(spot=spot, kind="side", amount=won, bet="pairs"))
         self.tray -= won
@@ -139,6 +140,7 @@ class Busy(Game):
         if self.rules.side_wagers and self.happens(0.1):
             self.sides[spot] = 100
             self.tell(ev.WagerPlaced(spot=spot, kind="side", amount=100, bet="pairs"))
+        self.lay_sides(spot)
 
     def judge_limits(self, spot: int, stake: int, seq: int) -> None:
         """Note a guest's wager that is below the table's minimum or above its maximum."""
@@ -227,6 +229,15 @@ class Busy(Game):
             self.give_back(hand)
         hand.done = hand.settled = True
         self.off.add((hand.spot, hand.number))
+        if self.is_off(hand.spot):
+            self.give_sides_back(hand.spot)
+
+    def give_sides_back(self, spot: int) -> None:
+        """Have the payments of a spot's side bets go back."""
+        for (at, bet), amount in self.side_paid.items():
+            if at == spot:
+                self.tell(ev.PaymentMade(spot=spot, kind="side", amount=-amount, bet=bet))
+                self.tray += amount
 
     def give_back(self, hand: Hand) -> None:
         """Have the payments of a hand go back that were made before it was called off."""
@@ -372,7 +383,13 @@ class Busy(Game):
             bettors=self.all_bettors(),
             tokes={spot: (chips, self.toke_due(spot)) for spot, chips in self.tokes.items()},
             coupons={spot: self.coupon_due(spot) for spot in self.coupons},
+            sides=self.all_sides(),
         )
+
+    def all_sides(self) -> dict[tuple[int, str], tuple[int, int]]:
+        """Return the declared side bets, and any that goes back with the round."""
+        void = {(spot, "pairs"): (chips, 0) for spot, chips in self.sides.items()}
+        return super().all_sides() | (void if self.round_off else {})
 
     def all_insurance(self) -> dict[int, tuple[int, int]]:
         """Return the insurance of each spot, of all its bettors."""
@@ -391,6 +408,7 @@ class Busy(Game):
         for spot, guests in self.guests.items():
             own = [self.own_owed(hand)[1] for hand in self.hands[spot]]
             more = self.coupon_due(spot) + (self.insurance_due(spot) if spot in self.insured else 0)
+            more += sum(net for (at, _), (_, net) in self.all_sides().items() if at == spot)
             found[spot] = {None: _all(own, more)}
             for guest in guests:
                 theirs = [

@@ -44,6 +44,7 @@ def differences(played: Played, result: RoundResult) -> Iterator[str]:
         ("bettors", played.bettors, _bettors(result)),
         ("tokes", played.tokes, {s.spot: (s.toke.stake, s.toke.net) for s in spots if s.toke}),
         ("coupons", played.coupons, {s.spot: c.net for s in spots for c in s.coupons or ()}),
+        ("side bets", played.sides, sides(result)),
         ("ledger", 0, sum(line.amount for line in post(result))),
     ):
         if due != settled:
@@ -58,6 +59,7 @@ def _nets(played: Played) -> dict[int, int | None]:
     nets: dict[int, int | None] = {}
     for (spot, _), (_, net) in played.hands.items():
         beside = played.insurance.get(spot, (0, 0))[1] + played.coupons.get(spot, 0)
+        beside += sum(net for (at, _), (_, net) in played.sides.items() if at == spot)
         before = nets.get(spot, beside)
         nets[spot] = None if net is None or before is None else before + net
     return nets
@@ -73,6 +75,16 @@ def _bettors(result: RoundResult) -> dict[int, dict[str | None, int | None]]:
         spot.spot: {one.bettor: one.net for one in spot.bettors}
         for spot in result.spots
         if spot.bettors
+    }
+
+
+def sides(result: RoundResult) -> dict[tuple[int, str | None], tuple[int, int | None]]:
+    """Return the stake and the gain of each declared side bet."""
+    return {
+        (spot.spot, side.bet): (side.stake, side.net)
+        for spot in result.spots
+        for side in spot.side or ()
+        if side.outcome != "unjudged"
     }
 
 

@@ -73,6 +73,8 @@ class Played:
     """By spot with several bettors: what each gains, its own player without a name."""
     tokes: dict[int, tuple[int, int]] = field(default_factory=dict)
     coupons: dict[int, int] = field(default_factory=dict)
+    sides: dict[tuple[int, str], tuple[int, int]] = field(default_factory=dict)
+    """By spot and declared side bet: the stake and what it gains."""
 
 
 def style_of(random: Random) -> Style:

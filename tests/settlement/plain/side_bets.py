@@ -8,7 +8,7 @@ from models import events as ev
 from models.cards import Card
 from models.money import Odds
 from models.rulebook import Rulebook
-from tests.settlement.plain.game import Game, Played
+from tests.settlement.plain.game import Game, Played, Style
 from tests.settlement.plain.reckoning import best, dealer_draws, hard, live, natural, pays
 
 _ORDER: Final = "23456789TJQKA"
@@ -146,24 +146,41 @@ class SideGame(Game):
         wrong: how often a side bet is paid a cent wrong.
     """
 
-    def __init__(self, rules: Rulebook, seed: int | str, *, wrong: float = 0.0) -> None:
-        super().__init__(rules, seed)
+    def __init__(
+        self,
+        rules: Rulebook,
+        seed: int | str,
+        *,
+        wrong: float = 0.0,
+        style: Style | None = None,
+    ) -> None:
+        super().__init__(rules, seed, style=style)
         self.often_wrong = wrong
+
+    def play(self) -> Played:
+        """Play one round."""
         self.side: dict[tuple[int, str], int] = {}
-        self.side_paid: set[tuple[int, str]] = set()
+        self.side_paid: dict[tuple[int, str], int] = {}
         self.first: dict[int, list[Card]] = {}
         self.wrong: tuple[int, str] | None = None
+        return super().play()
 
     def play_with_sides(self) -> WithSides:
         """Play one round."""
-        self.side, self.wrong, self.side_paid = {}, None, set()
         played = self.play()
-        sides = {place: (stake, self.side_due(*place)) for place, stake in self.side.items()}
-        return WithSides(played, sides, self.wrong)
+        return WithSides(played, self.all_sides(), self.wrong)
+
+    def all_sides(self) -> dict[tuple[int, str], tuple[int, int]]:
+        """Return the stake and the gain of each side bet."""
+        return {place: (stake, self.side_due(*place)) for place, stake in self.side.items()}
 
     def lay_wager(self, spot: int, amount: int) -> None:
         """Lay the main wager, and side bets."""
         super().lay_wager(spot, amount)
+        self.lay_sides(spot)
+
+    def lay_sides(self, spot: int) -> None:
+        """Lay side bets."""
         for bet in self.rules.side_bets:
             if self.chance(0.4):
                 stake = 1 + self.below(3000)
@@ -182,7 +199,7 @@ class SideGame(Game):
 
     def play_dealer(self) -> None:
         """Show the second card to a bet that waits for it, and play the hand out for one."""
-        bets = [bet for _, bet in self.side]
+        bets = [bet for spot, bet in self.side if not self.is_off(spot)]
         if not any(bet.startswith(_WAITS_FOR_DEALER) for bet in bets):
             super().play_dealer()
             return
@@ -202,8 +219,14 @@ class SideGame(Game):
                 self.pay_side(spot, bet)
         super().settle()
 
+    def is_off(self, spot: int) -> bool:
+        """Tell whether every hand of a spot was called off: here none ever is."""
+        return not self.hands[spot]
+
     def side_due(self, spot: int, bet: str) -> int:
         """Return what a side bet gains."""
+        if self.is_off(spot):
+            return 0
         stake = self.side[spot, bet]
         found = PAY_TABLES[bet](self.first[spot], self.up, self.dealer)
         if found == 0:
@@ -215,11 +238,11 @@ class SideGame(Game):
         """Pay or take a side bet once, now and then a cent wrong."""
         if (spot, bet) in self.side_paid:
             return
-        self.side_paid.add((spot, bet))
         amount = self.side_due(spot, bet)
         if self.wrong is None and self.chance(self.often_wrong):
             amount += 1 if self.chance(0.5) else -1
             self.wrong = spot, bet
+        self.side_paid[spot, bet] = amount
         for part in self.in_parts(amount):
             self.tell(ev.PaymentMade(spot=spot, kind="side", amount=part, bet=bet))
         self.tray -= amount
