@@ -43,6 +43,18 @@ _RULES: Final = (("rulebook", CODE), ("overrides", CODE), ("rules_hash", CODE))
 _POSSIBLE: Final = pa.list_(
     pa.struct([("outcome", pa.string()), ("net", pa.int64()), ("if", pa.string())])
 )
+_SIDE_BETS: Final = pa.list_(
+    pa.struct(
+        [
+            ("bet", pa.string()),
+            ("bettor", pa.string()),
+            ("stake", pa.int64()),
+            ("outcome", pa.string()),
+            ("net", pa.int64()),
+            ("paid", pa.int64()),
+        ]
+    )
+)
 
 SETTLED: Final[Schemas] = {
     "hands": pa.schema(
@@ -72,6 +84,7 @@ SETTLED: Final[Schemas] = {
             ("violations", pa.list_(pa.string())),
             ("suspected", pa.list_(pa.string())),
             ("possible", _POSSIBLE),
+            ("side_bets", _SIDE_BETS),
         ]
     ),
     "violations": pa.schema(
@@ -110,12 +123,12 @@ SETTLED: Final[Schemas] = {
 }
 """The tables of ``settle --out``: one row a hand; in a folder, also violations and rounds.
 
-``insurance_*`` belong to the first hand of an insured spot. ``net`` is due; ``paid`` was observed,
-0 for a push left alone, null where no payment was seen; ``difference`` is what was paid beyond what
-was due. ``kept`` is what the house kept, where ``net`` was due to it; ``underpaid`` and
-``overpaid`` are still open, and 0 in a round under review. ``violations`` of a hand are the certain
-mistakes that name it, ``suspected`` those that a person must still decide; of a round both are
-counts.
+``insurance_*`` and ``side_bets`` belong to the first hand of a spot that has them. ``net`` is due;
+``paid`` was observed, 0 for a push left alone, null where no payment was seen; ``difference`` is
+what was paid beyond what was due. ``kept`` is what the house kept, where ``net`` was due to it;
+``underpaid`` and ``overpaid`` are still open, and 0 in a round under review. ``violations`` of a
+hand are the certain mistakes that name it, ``suspected`` those that a person must still decide; of
+a round both are counts.
 """
 
 CHANGES: Final[Schemas] = {
@@ -253,7 +266,13 @@ def _hand_rows(place: Row, settled: Settled, found: Balance) -> Iterator[Row]:
                 certain,
                 suspected,
                 None if hand.possible is UNSET else to_builtins(hand.possible),
+                _side_bets(spot) if hand is spot.hands[0] and spot.side else None,
             )
+
+
+def _side_bets(spot: SpotResult) -> list[dict[str, Any]]:
+    names = _SIDE_BETS.value_type.names
+    return [{name: to_builtins(one).get(name) for name in names} for one in spot.side or ()]
 
 
 def _when(settled: Settled | None) -> Row:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
@@ -12,6 +13,7 @@ from server.archive import parquet
 from server.archive import worker_pool as crew
 from server.commands.app import run
 from tests.server.evenings import as_file, evening
+from tests.settlement.table import facts
 
 SETTLE = ("settle", "--rulebook", "kansas-shoe", "--json")
 ERRS = ("dealer_hit_hard_17", "wrong_payout")
@@ -58,6 +60,27 @@ def test_a_hands_row_tells_what_was_due_and_what_was_paid(archive: Path, tmp_pat
     assert difference != 0
     others = "select count(*) from '$' where paid <> net and len(violations) = 0"
     assert asked(others, out) == [(0,)]
+
+
+def test_side_bets_stand_in_the_row_of_their_spots_first_hand(tmp_path: Path) -> None:
+    house, record, out = (tmp_path / name for name in ("our.toml", "facts.jsonl", "hands.parquet"))
+    house.write_text(
+        'id = "our"\nextends = "kansas-shoe"\n'
+        '[side_bets.pairs]\nextends = "perfect-pairs-25-12-6"\n'
+    )
+    told = facts(
+        "open 1; bet 1 1000; side 1 500 %pairs; side 1 100 %other @ANN; bet 2 1000; 1 8S; 2 TS; "
+        "D 6H; 1 8S; 2 9S; D TD down; stand 1; stand 2; show D TD; D 9C; pay-side 1 12500 %pairs; "
+        "pay-side 1 -100 %other @ANN; pay 2 1000; pay 1 1000; close"
+    )
+    record.write_bytes(b"\n".join(map(msgspec.json.encode, told)))
+    assert run(["settle", str(record), "--rulebook", str(house), "--out", str(out)]) == 0
+    first, second = pq.read_table(out)["side_bets"].to_pylist()
+    assert [tuple(one.values()) for one in first] == [
+        ("pairs", None, 500, "win", 12500, 12500),
+        ("other", "ANN", 100, "unjudged", None, -100),
+    ]
+    assert second is None
 
 
 def test_money_is_integer_cents_and_codes_are_dictionaries(archive: Path, tmp_path: Path) -> None:
