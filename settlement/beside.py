@@ -24,6 +24,7 @@ from models.money import Cents, net_sum
 from settlement.dealer import Played
 from settlement.houserules import HouseRules
 from settlement.play import hand_of
+from settlement.rulings import call_off
 from settlement.sentences import Sentence
 from settlement.settling import Due, due, insurance_net, insurance_stake, staked
 from settlement.side_wagers import bet_named, declared
@@ -242,7 +243,10 @@ def _less(state: State, one: Beside, noted: Noted, amount: int) -> None:
         return
     del of[hand]
     own = noted.at.hands[0]
-    if not one.stakes and not state.round.phases.dealt and noted.at.in_play:
+    left = hand_of(noted.at, hand) if one.kind == "main" and state.round.phases.dealt else None
+    if left is not None and not noted.at.wagered_on(left):
+        call_off(state.round, noted.at, hand)
+    elif not one.stakes and not state.round.phases.dealt and noted.at.in_play:
         noted.at.beside.remove(one)
         if not (own.stake or noted.at.backed()) and one.kind == "main":
             state.round.leave(noted.at)

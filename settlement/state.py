@@ -277,6 +277,11 @@ class Spot:
         """Whether another bettor than its own player wagers on it."""
         return any(one.kind == "main" for one in self.beside)
 
+    def wagered_on(self, hand: Hand) -> bool:
+        """Whether anybody's wager lies on one of its hands."""
+        others = [one.stake(hand.number) for one in self.beside if one.kind == "main"]
+        return hand.stake > 0 or sum(others) > 0
+
     def lies_beside(self, kind: str, bettor: str | None, bet: str | None) -> Beside | None:
         """Return the chips of a kind beside its own wagers, where there are any."""
         for one in self.beside:

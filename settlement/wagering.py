@@ -181,7 +181,7 @@ def _less_by_ruling(state: State, spot: Spot, hand: Hand, noted: Noted, amount: 
             hand.added_seq = hand.doubled_seq = hand.due_seq = 0
         return
     hand.stake = max(0, hand.stake - amount)
-    if not hand.stake:
+    if not spot.wagered_on(hand):
         call_off(state.round, spot, hand.number)
 
 

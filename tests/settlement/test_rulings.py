@@ -261,6 +261,21 @@ def test_a_hand_without_a_wager_left_is_called_off(amount: int) -> None:
     assert (codes(text), outcomes(one_round(text))[0]) == ([], ("void", 0))
 
 
+@pytest.mark.parametrize(
+    ("wagers", "off", "net"),
+    [
+        ("bet 1 1000; bet 1 700 @ANN", "take-off 1 1000", 700),
+        ("bet 1 1000; bet 1 700 @ANN", "take-off 1 700 @ANN", 1000),
+        ("bet 1 1000; bet 1 700 @ANN", "take-off 1 1000; take-off 1 700 @ANN", 0),
+        ("bet 1 700 @ANN", "take-off 1 700 @ANN", 0),
+    ],
+)
+def test_a_hand_plays_on_while_anybodys_wager_lies_on_it(wagers: str, off: str, net: int) -> None:
+    text = f"{wagers}; bet 2 500; 1 TS; 2 TH; D 6H; 1 9S; 2 9H; D TD down; {off}; stand 1; "
+    (own, _) = one_round(text + "stand 2; show D TD; D 9C; close").spots
+    assert (own.net, own.hands[0].outcome) == (net, "win" if net else "void")
+
+
 def test_a_double_over_the_wager_is_a_mistake_though_the_floor_takes_it_off() -> None:
     text = DEAL + "double 1 1500; take-off 1 500 double; 1 2D; "
     text += "stand 2; show D 7D; pay 2 2000; pay 1 2000; close"
