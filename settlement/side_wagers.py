@@ -8,9 +8,14 @@ from settlement.state import Beside, Noted, Spot, State
 
 
 def bet_named(rules: HouseRules, noted: Noted) -> str | None:
-    """Return the side bet that a wager or payment is for: an unnamed one is the only declared."""
+    """Return the side bet that a wager or payment is for: an unnamed one is the only declared.
+
+    Of another kind, such as a toke, the name tells nothing: it goes with the hand.
+    """
+    if noted.what != "side":
+        return None
     bet: str | None = noted.fact.bet
-    return rules.only_bet if bet is None and noted.what == "side" else bet
+    return rules.only_bet if bet is None else bet
 
 
 def declared(rules: HouseRules, one: Beside) -> Bet | None:

@@ -224,6 +224,11 @@ def test_a_toke_on_a_blackjack_and_beside_a_double() -> None:
     assert (codes(more), spot(one_round(more)).toke.net) == ([], 600)  # type: ignore[union-attr]
 
 
+def test_a_toke_that_names_a_side_bet_is_the_hands_toke() -> None:
+    text = TWENTY.format("toke 1 500 %pairs;", "pay-toke 1 500; ")
+    assert (spot(one_round(text)).toke.net, codes(text)) == (500, [])  # type: ignore[union-attr]
+
+
 def test_a_toke_is_paid_for_what_it_is_due() -> None:
     assert codes(TWENTY.format("toke 1 500;", "pay-toke 1 500; ")) == []
     (mistake,) = one_round(TWENTY.format("toke 1 500;", "pay-toke 1 400; ")).violations
