@@ -36,7 +36,7 @@ DECOYS = (
 )
 """Names of the program's packages, and of two modules that Python's child processes import."""
 RULES = "--rulebook kansas-shoe"
-TABLE = "simulate evening --no-video --rounds 2 --seed 3 --mistake dealer_hit_hard_17"
+TABLE = "simulate evening --no-video --rounds 2 --spots 1,3 --seed 3 --mistake dealer_hit_hard_17"
 FILM = "simulate filmed --rounds 1 --spots 2 --markers --size 1280x720 --fps 4"
 FROM_FILM = (
     ("replay filmed --journal filmed.journal", None),

@@ -106,7 +106,7 @@ def test_replay_keeps_the_sessions_currency_and_reports_that_the_house_has_anoth
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = tmp_path / "evening"
-    simulate(Settings(rounds=1, seed=3, video=False), session)
+    simulate(Settings(rounds=1, seed=3, spots=(1, 3), video=False), session)
     euros = house(tmp_path, 'locale = "de-DE"\ncurrency = "EUR"')
     text = printed(capsys, "replay", str(session), "--house", str(euros))
     assert "amounts are in USD, the table's currency; the house's is EUR" in text

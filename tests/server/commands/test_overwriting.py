@@ -34,7 +34,7 @@ COMMANDS: dict[str, Command] = {
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("session") / "evening"
-    assert run(["simulate", str(place), "--rounds", "1", "--no-video"]) == 0
+    assert run(["simulate", str(place), "--rounds", "1", "--spots", "1,3", "--no-video"]) == 0
     return place
 
 

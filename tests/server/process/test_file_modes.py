@@ -15,7 +15,7 @@ from stream.journal import Journal
 
 FACTS = ROOT / "server" / "examples" / "facts.jsonl"
 COMMANDS = (
-    "simulate {at}/new/dealt --no-video --rounds 1 --seed 3",
+    "simulate {at}/new/dealt --no-video --rounds 1 --spots 1,3 --seed 3",
     "settle {facts} --rulebook kansas-shoe --out {at}/hands.jsonl",
     "journal keys {at}/table.key",
     "journal backup {at}/data/journals/bj.journal {at}/copy.journal",

@@ -46,7 +46,7 @@ def test_every_network_is_stated() -> None:
 @pytest.mark.slow
 def test_a_replayed_journal_states_the_program_first(tmp_path: Path) -> None:
     session, journal = str(tmp_path / "evening"), tmp_path / "evening.journal"
-    assert run(["simulate", session, "--rounds", "1", "--no-video"]) == Exit.CLEAN
+    assert run(["simulate", session, "--rounds", "1", "--spots", "1,3", "--no-video"]) == Exit.CLEAN
     run(["replay", session, "--journal", str(journal)])
     first, second, *_ = read_journal(journal)
     assert isinstance(first, ProgramStated)

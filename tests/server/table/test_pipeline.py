@@ -99,7 +99,7 @@ def test_the_ledger_of_each_round_sums_to_zero_and_gives_what_was_won(
 
 @pytest.mark.slow
 def test_a_round_in_doubt_is_held_open_and_moves_no_money() -> None:
-    blind = [one for one in heard("plain") if not isinstance(one.observation, CardSighted)]
+    blind = [one for one in heard("mistake") if not isinstance(one.observation, CardSighted)]
     pipeline, events = journalled(blind)
     assert any(isinstance(event, ReviewRaised) for event in events)
     assert all(result.status != "final" for result in pipeline.rounds())

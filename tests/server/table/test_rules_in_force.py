@@ -199,7 +199,19 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds a session, and what its replay with ``--set`` wrote."""
     place = tmp_path_factory.mktemp("replayed")
     session = str(place / "session")
-    run(["simulate", session, "--rounds", "1", "--no-video", "--set", "table_min=1000"])
+    run(
+        [
+            "simulate",
+            session,
+            "--rounds",
+            "1",
+            "--spots",
+            "1,3",
+            "--no-video",
+            "--set",
+            "table_min=1000",
+        ]
+    )
     journal, report = str(place / "a.journal"), str(place / "report.html")
     files = ("--journal", journal, "--report", report)
     run(["replay", session, "--set", SIX_TO_FIVE, *files])
