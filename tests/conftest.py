@@ -68,9 +68,12 @@ def _leave_other_stores(items: list[pytest.Item]) -> None:
     alike: dict[tuple[object, ...], list[pytest.Item]] = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            cases = item.callspec.indices.items()
+            cases = item.callspec.params.items()
             if any(name in STORE_FIXTURES for name, _ in cases):
-                others = tuple(case for case in cases if case[0] not in STORE_FIXTURES)
+                # Pytest's own indices go on from store to store; the cases are the same objects.
+                others = tuple(
+                    (name, id(case)) for name, case in cases if name not in STORE_FIXTURES
+                )
                 alike[item.parent, item.originalname, others].append(item)
     left = {
         item

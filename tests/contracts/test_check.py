@@ -1,4 +1,4 @@
-"""What ``scripts/check`` prints last, and which tests it runs."""
+"""What ``scripts/check`` prints last, and which tests each part runs."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 def checked(tmp_path: Path, **programs: str) -> "subprocess.CompletedProcess[str]":
     """Run the check of the quick part with shell scripts in place of its programs."""
-    tools = dict.fromkeys(("mypy", "ruff", "lint-imports"), "")
+    tools = dict.fromkeys(("mypy", "python", "ruff", "lint-imports"), "")
     tools |= {"pytest": "echo 2 passed in 1s", "dirname": '/usr/bin/dirname "$@"'}
     for name, script in {**tools, **programs}.items():
         file = tmp_path / name
@@ -28,55 +28,96 @@ def checked(tmp_path: Path, **programs: str) -> "subprocess.CompletedProcess[str
     )
 
 
-def collected(part: str) -> set[str]:
-    """Return the tests that a part runs of two files with slow tests, stores and like cases."""
-    files = ["tests/server/service/test_two_people.py", "tests/server/table/test_run.py"]
+SUITE = """
+import subprocess
+import pytest
+
+@pytest.fixture(params=["folder", "floor"])
+def kept(request): ...
+
+def test_plain(): ...
+
+@pytest.mark.parametrize("case", range(3))
+def test_cases(case): ...
+
+def test_stored(kept): ...
+
+@pytest.mark.parametrize("case", range(2))
+def test_stored_cases(kept, case): ...
+
+@pytest.mark.slow
+def test_slow(): subprocess.run(["true"])
+
+@pytest.mark.slow(shows="a part")
+@pytest.mark.parametrize("case", range(3))
+def test_shown(case): ...
+
+{marked}
+def test_starts_a_program(): subprocess.run(["true"])
+"""
+
+
+def tried(folder: Path, part: str, *options: str, marked: str = "@pytest.mark.slow") -> str:
+    """Return what pytest prints of a part of a small suite under this tree's choice of tests."""
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = -q\nmarkers = slow\n")
+    (folder / "test_it.py").write_text(SUITE.replace("{marked}", marked))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PITWATCH_TESTS": part}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # to load them takes two seconds
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", *files],
-        cwd=ROOT,
-        env={**os.environ, "PITWATCH_TESTS": part},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {line for line in run.stdout.splitlines() if "::" in line}
-
-
-def test_make_test_and_the_rest_are_all_tests_and_none_twice() -> None:
-    quick, rest, both = collected("quick"), collected("rest"), collected("")
-    assert both <= quick | rest
-    assert not quick & rest
-    names = [one.partition("[")[0] for one in quick]
-    assert sorted(names) == sorted(set(names)), "one case of each test"
-    assert {one.partition("[")[0] for one in both} > set(names)
-
-
-@pytest.mark.parametrize(("marked", "status"), [("", 1), ("@pytest.mark.slow\n", 0)])
-def test_a_test_that_starts_a_program_says_that_it_is_slow(
-    tmp_path: Path, marked: str, status: int
-) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-    started = f"import subprocess, pytest\n{marked}def test_it(): subprocess.run(['true'])\n"
-    (tmp_path / "test_it.py").write_text(started)
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.conftest", "test_it.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PITWATCH_TESTS": ""},
+        [sys.executable, "-m", "pytest", "-p", "tests.conftest", *options, "test_it.py"],
+        cwd=folder,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert run.returncode == status, run.stdout + run.stderr
-    assert ("mark it @pytest.mark.slow" in run.stdout) is bool(status)
+    return run.stdout
+
+
+def collected(folder: Path, part: str) -> set[str]:
+    """Return the tests that a part runs."""
+    lines = tried(folder, part, "--collect-only").splitlines()
+    return {line.partition("::")[2] for line in lines if "::" in line}
+
+
+def test_make_test_and_the_rest_are_all_tests_and_none_twice(tmp_path: Path) -> None:
+    quick, rest, both = (collected(tmp_path, part) for part in ("quick", "rest", ""))
+    assert both <= quick | rest
+    assert not quick & rest
+    names = [one.partition("[")[0] for one in quick]
+    assert sorted(names) == [
+        *("test_cases", "test_plain", "test_shown", "test_stored", "test_stored_cases")
+    ], "one case of each test that is quick or shows a part"
+    assert {one.partition("[")[0] for one in both} > set(names)
+
+
+def test_a_test_of_every_store_runs_over_one_of_them_at_a_commit(tmp_path: Path) -> None:
+    of_all, at_a_commit = (
+        {one for one in collected(tmp_path, part) if one.startswith("test_stored")}
+        for part in ("all", "")
+    )
+    assert len(of_all) == 2 + 2 * 2
+    assert at_a_commit < of_all
+    assert len(at_a_commit) == 1 + 2
+
+
+@pytest.mark.parametrize(("marked", "is_found"), [("", True), ("@pytest.mark.slow", False)])
+def test_a_test_that_starts_a_program_says_that_it_is_slow(
+    tmp_path: Path, marked: str, is_found: bool
+) -> None:
+    shown = tried(tmp_path, "", marked=marked)
+    assert ("test_starts_a_program started a program" in shown) is is_found, shown
+    assert "test_slow started a program" not in shown
 
 
 def test_the_last_lines_say_that_all_passed_and_what_to_run_next(tmp_path: Path) -> None:
     run = checked(tmp_path)
-    last = run.stdout.splitlines()[-8:]
+    last = run.stdout.splitlines()[-9:]
     assert run.returncode == 0, run.stdout
     assert last[0].startswith("make test passed in ")
     assert [line.split()[:2] for line in last[1:-1]] == [
-        [name, "passed"] for name in ("types", "style", "format", "imports", "page", "tests")
+        *([name, "passed"] for name in ("types", "style", "format", "imports", "page", "client")),
+        ["tests", "passed"],
     ]
     assert last[-2].endswith("2 passed in 1s")
     assert "make test-all" in last[-1]
