@@ -15,6 +15,11 @@ _INDENT: Final = "    "
 _ENDS: Final = (Exit.CLEAN, Exit.FINDINGS, Exit.UNPROVEN)
 _SMALL: Final = " --size 1280x720 --fps 4"
 """An eighth of the pixels of a table that is simulated at the default size."""
+_EXAMPLES: Final = "pitwatch examples examples"
+_SHORT: Final = (
+    f"pitwatch simulate examples/demo --force --table BJ-07 --rounds 1 --spots 2{_SMALL}"
+)
+"""Takes the place of the demo's five rounds, which `make demo` replays."""
 
 
 PAGES: Final = (ROOT / "README.md", ROOT / "docs/commands.md")
@@ -35,7 +40,8 @@ def commands() -> list[str]:
 def run_commands(shell: Shell, *, small: bool = False) -> None:
     """Run them all; those that serve are stopped by Ctrl-C once they answer.
 
-    Args: ``small`` films simulated tables with fewer pixels than the README does.
+    Args: ``small`` films simulated tables with fewer pixels than the README does, and replays a
+    round in place of the demo.
     """
     with ExitStack() as background:
         for written in commands():
@@ -47,6 +53,8 @@ def run_commands(shell: Shell, *, small: bool = False) -> None:
                 background.enter_context(shell.beside(line.removesuffix("&").strip()))
             else:
                 shell.run(line, *_ENDS)
+            if small and line == _EXAMPLES:
+                shell.run(_SHORT)
 
 
 def _smaller(line: str) -> str:
