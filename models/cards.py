@@ -1,5 +1,6 @@
 """Playing cards as the house, the shoe and the camera name them."""
 
+from collections.abc import Collection
 from enum import Enum
 from typing import Final
 
@@ -55,3 +56,8 @@ class Card(Enum):
 
 DECK: Final = tuple(Card(rank + suit) for suit in SUITS for rank in RANKS)
 """The 52 faces, in the order the networks number them."""
+
+
+def pack(without: Collection[str]) -> tuple[Card, ...]:
+    """Return the cards of one deck, from which the house takes every card of some ranks."""
+    return tuple(card for card in DECK if card.rank not in without)

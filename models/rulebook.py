@@ -10,10 +10,11 @@ import msgspec
 from msgspec import Meta
 
 from models.money import Cents, Odds
-from models.side_bet import SideBet
+from models.side_bet import HandAward, SideBet
 
 SplitCards = Literal[1, "any"]
 Signal = Literal["hand", "verbal", "tuck"]
+Rank = Literal["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"]
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,14 +46,20 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rules_hash: str = ""
     """Hash of every knob, where there are overrides. Not a knob itself."""
     decks: Annotated[int, Meta(ge=1, le=8)]
+    pack_without: tuple[Rank, ...]
+    """Ranks that the house takes out of each deck."""
     shoe: Literal["dealt_out", "continuous"]
     """Whether cards stay out until the shuffle, or return to a shuffler after their round."""
     dealer_first_card: Literal["up", "down"]
     dealer_second_card: Literal["with_deal", "after_players"]
     player_cards: Literal["up", "down"]
     dealer_soft17: Literal["hit", "stand"]
+    dealer_22: Literal["loses", "pushes"]
+    """Whether a dealer's 22 loses to the live hands, or pushes with them."""
     win_payout: Odds
     blackjack_payout: Odds
+    pays: tuple[HandAward, ...]
+    """What hands pay apart from a win's and a blackjack's odds; the first line that holds pays."""
     split_match: Literal["value", "rank"]
     max_hands: Annotated[int, Meta(ge=1, le=8)]
     resplit_aces: bool
@@ -60,11 +67,13 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     split_ace_21_is_blackjack: bool
     split_ten_21_is_blackjack: bool
     hit_on_21: bool
-    double_on: Literal["any_two", "9-11", "10-11", "none"]
+    double_on: Literal["any_number", "any_two", "9-11", "10-11", "none"]
     double_soft_as_low_total: bool
     double_for_less: bool
     double_after_split: bool
     double_split_aces: bool
+    double_rescue: bool
+    """Whether a doubled hand may be given up for the original wager."""
     insurance: Literal["none", "up_to_half", "exactly_half"]
     insurance_payout: Odds
     insured_blackjack_vs_dealer_blackjack: Literal["push", "lose"]

@@ -12,10 +12,11 @@ from models.cards import Card
 from models.money import Cents, Odds
 
 Selection: TypeAlias = Literal[
-    "player", "player_and_up", "up", "dealer_two", "player_and_dealer_two", "dealer"
+    "player", "player_and_up", "up", "dealer_two", "player_and_dealer_two", "dealer", "hand"
 ]
 """``player``: the player's first two cards. ``up``: the dealer's up card. ``dealer_two``: the
-dealer's first two cards. ``dealer``: the dealer's final hand."""
+dealer's first two cards. ``dealer``: the dealer's final hand. ``hand``: a player's final
+hand, for the main wager alone."""
 
 Alike: TypeAlias = Literal["rank", "value", "suit", "colour"]
 Effect: TypeAlias = Literal["stands", "returns", "loses"]
@@ -59,6 +60,10 @@ class Condition(
     blackjack: bool | None = None
     between: Range | None = None
     """The up card ranks between the player's two, ace high, and so many ranks lie between these."""
+    doubled: bool | None = None
+    """Whether the hand was doubled."""
+    split: bool | None = None
+    """Whether the hand comes from a split."""
 
 
 class Award(
@@ -71,6 +76,18 @@ class Award(
     when: Annotated[tuple[Condition, ...], Meta(min_length=1, max_length=6)]
     """All must hold."""
     odds: Odds
+
+
+class HandAward(Award, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line of the pay table of the main wager, before a blackjack's and a win's own odds."""
+
+    clause: Annotated[str, Meta(min_length=1)]
+    """The document's own words."""
+    document: str = ""
+    """The title of that document, where it is not the rulebook's."""
+    wins: bool = False
+    """Whether the hand wins whatever the dealer has; against a dealer's blackjack only a blackjack
+    can."""
 
 
 class SideBet(

@@ -77,6 +77,8 @@ def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
 
 def _surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
     """Return the code and the correct procedure, where the hand may not be surrendered."""
+    if rules.rescues and hand.double_card and not hand.busted():
+        return None
     if rules.surrender == "none":
         return "surrender_not_offered", "this game has no surrender"
     if hand.split and not rules.surrender_after_split:

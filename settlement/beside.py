@@ -23,10 +23,11 @@ from models.judgements import (
 from models.money import Cents, net_sum
 from settlement.dealer import Played
 from settlement.houserules import HouseRules
-from settlement.play import hand_of
+from settlement.play import hand_of, lines
 from settlement.rulings import call_off
 from settlement.sentences import Sentence
 from settlement.settling import Due, due, insurance_net, insurance_stake, staked
+from settlement.side_cards import HandLine
 from settlement.side_wagers import bet_named, declared
 from settlement.splits import double_begins
 from settlement.state import Beside, Hand, Noted, Spot, State
@@ -315,7 +316,14 @@ def insure(spot: Spot, dealers: list[Played], rules: HouseRules) -> None:
 
 
 def settled(
-    own: Due, spot: Spot, hand: Hand, dealer: Played, rules: HouseRules, *, done: bool
+    own: Due,
+    spot: Spot,
+    hand: Hand,
+    dealer: Played,
+    rules: HouseRules,
+    *,
+    line: HandLine | None,
+    done: bool,
 ) -> Due:
     """Settle the chips beside a hand's own wager; return what the hand comes to in all.
 
@@ -325,6 +333,7 @@ def settled(
         hand: the hand, or one that it may be.
         dealer: the dealer's.
         rules: the house's.
+        line: what the hand makes of the pay table.
         done: whether the record shows that its player has finished.
     """
     total = own
@@ -336,7 +345,11 @@ def settled(
             continue
         hand.stake, hand.added = one.stake(hand.number), _doubled(one, hand)
         hand.even_money = even and not one.insurance_counts
-        theirs = due(hand, dealer, rules, insured=one.insurance_counts > 0, done=done)
+        insured = one.insurance_counts > 0
+        made = lines(hand, rules) if bool(added) != bool(hand.added) else [line]
+        theirs = Due("unknown", None, ())
+        if len(made) == 1:
+            theirs = due(hand, dealer, rules, line=made[0], insured=insured, done=done)
         if one.kind == "coupon":
             theirs = _coupon(theirs, hand.stake, rules)
         one.nets[hand.number, one.kind] = theirs.net

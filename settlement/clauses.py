@@ -60,6 +60,11 @@ _ALL: Final = (
         passages=("dealer.breaks",),
     ),
     Clause(
+        "dealer.22",
+        "A dealer's 22 pushes with the hands still live, where the house says so.",
+        ("dealer_22",),
+    ),
+    Clause(
         "dealer.blackjack",
         "A dealer's blackjack beats every hand but a blackjack.",
         ("dealer_blackjack_collects",),
@@ -117,7 +122,11 @@ _ALL: Final = (
     Clause("play.card_due", "A card that is asked for or owed is dealt.", passages=("play.hit",)),
     Clause("play.signal", "Decisions are shown in the ways the house accepts.", ("signals.hit",)),
     Clause("play.touch", "Players touch cards only as the house allows.", ("player_touch",)),
-    Clause("deck.composition", "No more of a card than the decks in play hold.", ("decks", "shoe")),
+    Clause(
+        "deck.composition",
+        "No more of a card than the decks in play hold.",
+        ("decks", "pack_without", "shoe"),
+    ),
     Clause("deck.count", "The game is dealt from as many decks as the house says.", ("decks",)),
     Clause("deck.same_card", "The card turned up is the card that was dealt there."),
     Clause("deck.burn", "Cards are burned after the shuffle.", ("burn_after_shuffle",)),
@@ -174,6 +183,11 @@ _ALL: Final = (
         "A late surrender does not stand against a dealer's blackjack.",
         ("surrender",),
     ),
+    Clause(
+        "surrender.rescue",
+        "Whether a doubled hand may be given up for its original wager.",
+        ("double_rescue",),
+    ),
     Clause("table.minimum", "A wager is at least the table's minimum.", ("table_min",)),
     Clause("table.maximum", "A wager is at most the table's maximum.", ("table_max",)),
     Clause(
@@ -197,6 +211,7 @@ _ALL: Final = (
         "Against an ace or a ten a blackjack is paid only when the hole card is known.",
     ),
     Clause("win.pays", "The higher total wins at the posted odds.", ("win_payout",)),
+    Clause("win.pay_table", "A hand of the pay table is paid at its odds.", ("pays",)),
     Clause("lose.takes", "The lower total loses its wager.", passages=("lose.takes",)),
     Clause("push.returns", "Equal totals leave the wager as it is.", passages=("push.returns",)),
     Clause(

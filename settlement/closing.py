@@ -18,12 +18,12 @@ from settlement import beside
 from settlement.beside import side_unseen
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
-from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
+from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered, makes
 from settlement.facts import CARD_EXPOSED, FOREIGN, ROUND_CALLED_OFF, card_named
 from settlement.hands import Counted, named
 from settlement.houserules import HouseRules
 from settlement.payments import compare, forget_payments, out_of_order, paid_late
-from settlement.play import DEAD, live, owed_card, turn_over
+from settlement.play import DEAD, lines, live, owed_card, rescued, turn_over
 from settlement.rulings import call_off
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.shoe import between_rounds
@@ -199,12 +199,13 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
         beside.leave_open(spot, hand)
         return _hand_result(spot, hand, Due("void", 0, ()), rules)
     done = turn_over(lying.state.round, spot, hand)
-    if len(lying.ways) == 1 and not lying.doubts.hang_over(spot, hand):
-        played = lying.ways[0].played
-        settled = due(hand, played, rules, insured=insured, done=done)
+    made = lines(hand, rules)
+    if len(lying.ways) == len(made) == 1 and not lying.doubts.hang_over(spot, hand):
+        played, line = lying.ways[0].played, made[0]
+        settled = due(hand, played, rules, line=line, insured=insured, done=done)
         hand.net = settled.net
         if spot.beside:
-            settled = beside.settled(settled, spot, hand, played, rules, done=done)
+            settled = beside.settled(settled, spot, hand, played, rules, line=line, done=done)
         if not (lying.disputed and _at_odds(lying.state, hand)):
             return _hand_result(spot, hand, settled, rules)
         return _left_open(spot, hand, _disputed(settled), rules)
@@ -246,13 +247,19 @@ def _in_doubt(
         for way in lying.ways:
             if not lying.doubts.stock().holds(filled.values + way.values):
                 continue
-            gained = Due("pending", None, ())
-            if filled.comes_about:
-                gained = due(filled.hand, way.played, rules, insured=insured, done=done)
+            if not filled.comes_about:
+                condition = _both(filled.condition(), way.condition)
+                outcomes.append(Outcome(Due("pending", None, ()), condition))
+                continue
+            made = lines(filled.hand, rules)
+            for line in made:
+                its, played = filled.hand, way.played
+                gained = due(its, played, rules, line=line, insured=insured, done=done)
                 hand.net = gained.net
                 if spot.beside:
-                    gained = beside.settled(gained, spot, filled.hand, way.played, rules, done=done)
-            outcomes.append(Outcome(gained, _both(filled.condition(), way.condition)))
+                    gained = beside.settled(gained, spot, its, played, rules, line=line, done=done)
+                own = _both(filled.condition(), makes(line) if len(made) > 1 else "")
+                outcomes.append(Outcome(gained, _both(own, way.condition)))
     return gathered(outcomes) if outcomes else (OUT_OF_REACH,)
 
 
@@ -325,7 +332,8 @@ def _late_surrender(state: State, spot: Spot) -> None:
         cleared = round_.looks_differ or (
             round_.looked and not round_.saw_blackjack and round_.look_seq < seq
         )
-        if seq and not hand.rarely().surrender_faulted and not cleared and not hand.called_off:
+        late = seq and not (hand.rarely().surrender_faulted or rescued(hand, state.rules))
+        if late and not cleared and not hand.called_off:
             detail = "surrender accepted though the dealer had blackjack; it does not stand "
             detail += "and the whole wager is lost"
             state.find("surrender_vs_dealer_blackjack", seq, detail, spot.number, hand.number)

@@ -14,6 +14,7 @@ from settlement.hands import FACES, UNKNOWN, Counted, face_of, points_of
 from settlement.judge import judge_record
 from settlement.reading import read_through, take
 from settlement.settling import Due
+from settlement.side_cards import HandLine
 from settlement.state import Hand, Noted, Round, Spot, State
 
 _VALUES: Final = tuple(face_of(Card(f"{rank}?")) for rank in "A23456789T")
@@ -41,7 +42,7 @@ class Stock:
         self._left = [0] * 11
         """Indexed by points, an ace is 1."""
         for rank, seen in enumerate(shoe.out_ranks):
-            self._left[points_of(5 * rank)] += max(0, 4 * shoe.decks - seen)
+            self._left[points_of(5 * rank)] += max(0, shoe.held(rank) - seen)
         self._own = [card.card for card in state.round.dealer].count(UNKNOWN)
         several = rules.voids_illegal_option
         self._theirs = 0
@@ -137,16 +138,29 @@ class Doubts:
         alone = len(unread) == 1
         more: dict[tuple[int, ...], Filled] = {}
         for one in each:
-            for value in _faces(unread[len(one.values)]):
+            for value in self._faces(unread[len(one.values)]):
                 if self._left < 0:
                     return []
                 values = [*one.values, value]
                 if not (self.stock().holds(values) and each_once(unread, values)):
                     continue
                 filled = self._judged_with(spot, hand, values)
-                key = (value,) if alone else _stands(filled.hand) + self.stock().after(values)
+                key = (value,) if alone else self._stands(filled.hand) + self.stock().after(values)
                 more.setdefault(key + _chosen(unread, values), filled)
         return list(more.values())
+
+    def _faces(self, card: Noted) -> tuple[int, ...]:
+        """Return the faces that an unread card may have; a pay table tells ranks of ten apart."""
+        rules = self._state.rules
+        if card.between or not rules.lines:
+            return _faces(card)
+        return tuple([5 * rank + 4 for rank, many in enumerate(rules.pack) if many])
+
+    def _stands(self, hand: Hand) -> tuple[int, ...]:
+        """Return everything about a hand that the rest of the round depends on."""
+        if not self._state.rules.lines:
+            return _stands(hand)
+        return (*_stands(hand), *sorted([face_of(card) for card in hand.cards]))
 
     def _judged_with(self, spot: Spot, hand: Hand, values: list[int]) -> Filled:
         """Judge the round again with these cards in the first unread positions."""
@@ -207,7 +221,7 @@ class Outcome:
 
 
 def _stands(hand: Hand) -> tuple[int, ...]:
-    """Return everything about a hand that the rest of the round depends on."""
+    """Return everything about a hand that its total depends on."""
     return (
         min(hand.low, 22),
         int(hand.ace),
@@ -257,13 +271,15 @@ def _look_tells(round_: Round) -> bool:
 
 def _way(dealt: list[int], values: list[int], alive: Alive, state: State) -> Way:
     played = play(_put(dealt, values), alive, state.rules, state.round)
-    return Way(played, values, _describe("the dealer's", values, played.counted))
+    over = 22 if state.rules.pushes_22 else 21
+    told = _describe("the dealer's", values, played.counted, over=over)
+    return Way(played, values, told)
 
 
 def _lies(played: Played) -> tuple[int, ...]:
     """Return everything about the dealer's hand that further draws depend on."""
     counted = played.counted
-    return min(counted.low, 22), int(counted.ace), len(counted.cards), len(played.burned)
+    return min(counted.low, 23), int(counted.ace), len(counted.cards), len(played.burned)
 
 
 def _put(dealt: list[int], values: list[int]) -> list[int]:
@@ -272,8 +288,13 @@ def _put(dealt: list[int], values: list[int]) -> list[int]:
     return [next(left, face) if face == UNKNOWN else face for face in dealt]
 
 
-def _describe(whose: str, values: list[int], made: Counted) -> str:
-    """Name the one unread card, or the total that several of them make."""
+def makes(line: HandLine | None) -> str:
+    """Return the words for what the suits of a hand make of the pay table."""
+    return f"the hand's suits make {line.award if line else 'nothing that pays more'}"
+
+
+def _describe(whose: str, values: list[int], made: Counted, *, over: int = 21) -> str:
+    """Name the one unread card, or the total that several of them make, at most ``over``."""
     if not values:
         return ""
     if len(values) == 1:
@@ -283,7 +304,7 @@ def _describe(whose: str, values: list[int], made: Counted) -> str:
         return f"{whose} unknown card is {_name(values[0])}"
     if made.natural():
         return f"{whose} cards make a blackjack"
-    return f"{whose} cards make {'more than 21' if made.busted() else made.words()}"
+    return f"{whose} cards make {made.words() if made.total() <= over else f'more than {over}'}"
 
 
 def _name(value: int) -> str:

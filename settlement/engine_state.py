@@ -71,7 +71,7 @@ def start_from(state: State, engine_state: EngineState) -> None:
     state.found.extend(engine_state.found)
     state.tray_changes.extend(engine_state.tray_changes)
     table = state.table
-    table.shoe = _shoe(engine_state.shoe)
+    table.shoe = _shoe(engine_state.shoe, table.shoe.pack)
     table.seats.update(engine_state.seats)
     table.entered.update(engine_state.entered)
     table.newcomers.update(engine_state.newcomers)
@@ -100,8 +100,8 @@ def _shoe_then(shoe: Shoe) -> ShoeThen:
     )
 
 
-def _shoe(then: ShoeThen) -> Shoe:
-    shoe = Shoe(then.decks, started=then.started)
+def _shoe(then: ShoeThen, pack: list[int]) -> Shoe:
+    shoe = Shoe(then.decks, pack, started=then.started)
     shoe.burned, shoe.burn_judged = then.burned, then.burn_judged
     shoe.boxed_last, shoe.dealt, shoe.cut = then.boxed_last, then.dealt, then.cut
     shoe.out, shoe.boxed = then.out, dict(then.boxed)

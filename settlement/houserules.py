@@ -2,10 +2,11 @@
 
 import msgspec
 
+from models.cards import RANKS, pack
 from models.money import Odds
 from models.rulebook import Rulebook
 from settlement.prices import Price
-from settlement.side_cards import Bet
+from settlement.side_cards import Bet, HandLine
 
 
 class HouseRules:
@@ -23,6 +24,9 @@ class HouseRules:
 
     def _deal(self, book: Rulebook) -> None:
         self.decks = book.decks
+        ranks = [card.rank for card in pack(book.pack_without)]
+        self.pack = [ranks.count(rank) for rank in RANKS]
+        """How many cards of each rank a deck holds."""
         self.deals_out = book.shoe == "dealt_out"
         """Whether cards stay out until the shuffle, or until their round is over."""
         self.burn_after_shuffle = book.burn_after_shuffle
@@ -30,6 +34,7 @@ class HouseRules:
         self.deals_hole_card = book.dealer_second_card == "with_deal"
         """Whether the dealer's second card comes with the deal, or after the players."""
         self.player_cards: str = book.player_cards
+        self.pushes_22 = book.dealer_22 == "pushes"
         self.hits_soft_17 = book.dealer_soft17 == "hit"
         self.player_touch: str = book.player_touch
         self.signals: dict[str, tuple[str, ...]] = msgspec.structs.asdict(book.signals)
@@ -45,6 +50,7 @@ class HouseRules:
         self.hits_on_21 = book.hit_on_21
         self.double_on: str = book.double_on
         self.double_soft_as_low_total = book.double_soft_as_low_total
+        self.rescues = book.double_rescue
         self.double_for_less = book.double_for_less
         self.double_after_split = book.double_after_split
         self.double_split_aces = book.double_split_aces
@@ -56,6 +62,7 @@ class HouseRules:
         up = book.payout_rounding == "up"
         self.win = Price(book.win_payout, unit, up=up)
         self.blackjack = Price(book.blackjack_payout, unit, up=up)
+        self.lines = [HandLine(award, unit, up=up) for award in book.pays]
         self.insured = Price(book.insurance_payout, unit, up=up)
         self.even = Price(Odds(1, 1), unit, up=up)
         self.half = Price(Odds(1, 2), unit, up=up)

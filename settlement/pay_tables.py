@@ -1,6 +1,6 @@
 """Side bets from TOML: each is complete, and its conditions fit its cards, or it is refused."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -8,15 +8,22 @@ import msgspec
 from models.decode import from_tree, toml_tree
 from models.errors import InputRefused
 from models.money import STEEPEST_SIDE_BET, Odds
-from models.side_bet import BetName, Condition, Range, SideBet
+from models.side_bet import Award, BetName, Condition, HandAward, Range, SideBet
 
 Shelf: TypeAlias = Callable[[str], str]
 """Finds the text of a shipped side bet by its id."""
 
 _ODDS: Final = f'odds such as "25:1", up to {STEEPEST_SIDE_BET}:1'
 _RANGES: Final = ("total", "low_total", "count", "between")
-_AT_THE_END: Final = ("count", "busted")
-"""Conditions on a hand that has been played out."""
+_ON: Final[Mapping[str, tuple[str, ...]]] = {
+    "count": ("dealer", "hand"),
+    "busted": ("dealer",),
+    "blackjack": ("player", "dealer", "hand"),
+    "between": ("player_and_up",),
+    "doubled": ("hand",),
+    "split": ("hand",),
+}
+"""Conditions that are asked of some cards alone."""
 _CARDS: Final = {
     "player": 2,
     "player_and_up": 3,
@@ -52,11 +59,33 @@ def plain(bets: Mapping[str, SideBet]) -> dict[str, Any]:
     """Return side bets as plain values in the notation of TOML, odds as text."""
     found: dict[str, Any] = msgspec.to_builtins(bets)
     for name, bet in bets.items():
-        for row, award in zip(found[name]["pays"], bet.pays, strict=True):
-            row["odds"] = str(award.odds)
+        found[name]["pays"] = plain_awards(bet.pays)
         if bet.most_of_main is not None:
             found[name]["most_of_main"] = str(bet.most_of_main)
     return found
+
+
+def plain_awards(awards: Sequence[Award]) -> list[dict[str, Any]]:
+    """Return the lines of a pay table as plain values in the notation of TOML, odds as text."""
+    return [msgspec.to_builtins(award) | {"odds": str(award.odds)} for award in awards]
+
+
+def hand_awards(lines: Any, source: str) -> tuple[HandAward, ...]:
+    """Read the lines of the main wager's pay table, the best first.
+
+    Raises:
+        InputRefused: a line is incomplete, or has an unknown field, or conditions that no hand can
+            meet; the message names the line, the field, what was expected and found.
+    """
+    read = _priced_lines(lines, source) if isinstance(lines, list | tuple) else lines
+    awards = from_tree({"pays": read}, _HandAwards, source, "").pays
+    for place, expected, found in _lines_at_fault(awards, "hand"):
+        raise InputRefused(source=source, field=place, expected=expected, found=found)
+    return awards
+
+
+class _HandAwards(msgspec.Struct, frozen=True, kw_only=True):
+    pays: tuple[HandAward, ...]
 
 
 def _extended(name: str, table: Any, source: str, shelf: Shelf | None) -> dict[str, Any]:
@@ -103,13 +132,17 @@ def _priced(table: Mapping[str, Any], source: str) -> dict[str, Any]:
         read["most_of_main"] = _odds(table["most_of_main"], "most_of_main", source)
     rows = table.get("pays")
     if isinstance(rows, list | tuple):
-        read["pays"] = [
-            row | {"odds": _odds(row["odds"], f"pays[{at}].odds", source)}
-            if isinstance(row, dict) and "odds" in row
-            else row
-            for at, row in enumerate(rows)
-        ]
+        read["pays"] = _priced_lines(rows, source)
     return read
+
+
+def _priced_lines(rows: Sequence[Any], source: str) -> list[Any]:
+    return [
+        row | {"odds": _odds(row["odds"], f"pays[{at}].odds", source)}
+        if isinstance(row, dict) and "odds" in row
+        else row
+        for at, row in enumerate(rows)
+    ]
 
 
 def _odds(text: Any, field: str, source: str) -> dict[str, int]:
@@ -124,10 +157,21 @@ def _faults(bet: SideBet) -> Iterator[tuple[str, str, str]]:
     """Yield ``(field, expected, found)`` for what no bet can be."""
     if bet.min is not None and bet.max is not None and bet.max < bet.min:
         yield "max", f"at least min ({bet.min})", str(bet.max)
-    for row, award in enumerate(bet.pays):
+    yield from _lines_at_fault(bet.pays, bet.cards)
+
+
+def _lines_at_fault(awards: Sequence[Award], of: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what the lines of a pay table ask that their cards never are.
+
+    The main wager's lines look at the whole hand, those of a side bet never do.
+    """
+    for row, award in enumerate(awards):
         for at, condition in enumerate(award.when):
-            place = f"pays[{row}].when[{at}]"
-            for field, expected, found in _unfit(condition, condition.of or bet.cards):
+            place, looks_at = f"pays[{row}].when[{at}]", condition.of or of
+            if (looks_at == "hand") != isinstance(award, HandAward):
+                whose = "the hand" if isinstance(award, HandAward) else "a side bet"
+                yield f"{place}.of", f"cards of {whose}", f'those of "{looks_at}"'
+            for field, expected, found in _unfit(condition, looks_at):
                 yield f"{place}{field}", expected, found
 
 
@@ -140,13 +184,10 @@ def _unfit(condition: Condition, of: str) -> Iterator[tuple[str, str, str]]:
         bounds: Range | None = asked[name]
         if bounds is not None and bounds[0] > bounds[1]:
             yield f".{name}", "the lowest number, then the highest", str(list(bounds))
-    for name in _AT_THE_END:
-        if asked[name] is not None and of != "dealer":
-            yield f".{name}", 'cards of the "dealer"', f'those of "{of}"'
-    if condition.blackjack is not None and of not in ("player", "dealer"):
-        yield ".blackjack", 'cards of the "player" or the "dealer"', f'those of "{of}"'
-    if condition.between is not None and of != "player_and_up":
-        yield ".between", 'cards of "player_and_up"', f'those of "{of}"'
+    for name, fitting in _ON.items():
+        if asked[name] is not None and of not in fitting:
+            cards = " or ".join(f'"{one}"' for one in fitting)
+            yield f".{name}", f"cards of {cards}", f'those of "{of}"'
     yield from _too_many(condition, of)
 
 

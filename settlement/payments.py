@@ -4,10 +4,10 @@ from typing import Final
 
 from models.money import Cents
 from settlement.beside import found, is_beside, side_unseen, who
-from settlement.play import blackjack, hand_of, up_points
+from settlement.play import blackjack, hand_of, up_points, wins_outright
 from settlement.sentences import Sentence
 from settlement.side_wagers import bet_named
-from settlement.state import Account, Beside, Noted, Round, Spot, State
+from settlement.state import Account, Beside, Noted, Spot, State
 
 OF_HANDS: Final = ("main", "insurance")
 """The kinds of payments for hands and their insurance, in which settling has an order."""
@@ -18,7 +18,7 @@ def paid(state: State, noted: Noted) -> None:
     round_ = state.round
     if noted.what not in OF_HANDS or noted.fact.bettor is not None:
         round_.beside = True
-    if _settled_in_turn(round_, noted):
+    if _settled_in_turn(state, noted):
         noted.sweep = 0
     else:
         if not round_.in_sweep:
@@ -89,17 +89,21 @@ def forget_payments(state: State) -> None:
         payment.at.main_pass = payment.at.insurance_pass = 0
 
 
-def _settled_in_turn(round_: Round, noted: Noted) -> bool:
-    """Return whether a hand that busted or surrendered is settled at once, outside any pass.
+def _settled_in_turn(state: State, noted: Noted) -> bool:
+    """Return whether a hand that is over is settled at once, outside any pass.
 
-    A hand left until after the dealer's play has its place among the others.
+    It busted, was surrendered, or wins whatever the dealer has. A hand left until after the
+    dealer's play has its place among the others.
     """
+    round_ = state.round
     if round_.beside and noted.what not in OF_HANDS:
         return True
     hand = hand_of(noted.at, noted.hand)
     if hand is not None and (hand.called_off or round_.called_off):
         return True
-    if hand is None or not (hand.surrendered_seq or hand.busted()):
+    if hand is None or not (
+        hand.surrendered_seq or hand.busted() or wins_outright(hand, state.rules)
+    ):
         return False
     return not round_.hole_shown_seq or round_.last_play <= hand.script.last_turn
 
@@ -110,6 +114,8 @@ def _early(state: State, noted: Noted) -> None:
         return
     hand = hand_of(noted.at, noted.hand)
     if hand is None or hand.even_money or not blackjack(hand, state.rules):
+        return
+    if wins_outright(hand, state.rules):
         return
     if up_points(round_) in (1, 10) and not hand.rarely().paid_early:
         hand.rarely().paid_early = True

@@ -3,8 +3,9 @@
 from typing import Final
 
 from models.cards import Card
-from settlement.hands import points_of
+from settlement.hands import face_of, points_of
 from settlement.houserules import HouseRules
+from settlement.side_cards import HandLine, lines_made
 from settlement.state import Hand, Round, Spot
 
 DEAD: Final = 0
@@ -19,6 +20,29 @@ def blackjack(hand: Hand, rules: HouseRules) -> bool:
     if not hand.split:
         return True
     return rules.split_ace_21_is_blackjack if hand.aces else rules.split_ten_21_is_blackjack
+
+
+_NO_LINE: Final[list[HandLine | None]] = [None]
+
+
+def lines(hand: Hand, rules: HouseRules) -> list[HandLine | None]:
+    """Return every line of the pay table that a hand may make, as :func:`lines_made` does."""
+    if not rules.lines or not hand.cards:
+        return _NO_LINE
+    return lines_made(
+        rules.lines,
+        [face_of(card) for card in hand.cards],
+        blackjack=blackjack(hand, rules),
+        doubled=doubled_with(hand, rules) > 0,
+        split=hand.split,
+    )
+
+
+def wins_outright(hand: Hand, rules: HouseRules) -> bool:
+    """Return whether the hand is of a line of the pay table that wins whatever the dealer has."""
+    if not rules.lines or not hand.known():
+        return False
+    return all(line is not None and line.wins for line in lines(hand, rules))
 
 
 def double_stands(hand: Hand, rules: HouseRules) -> bool:
@@ -127,7 +151,12 @@ def live(hand: Hand, rules: HouseRules) -> int:
         return UNSURE
     if not hand.known():
         return UNSURE
-    return DEAD if blackjack(hand, rules) else LIVE
+    return DEAD if blackjack(hand, rules) or wins_outright(hand, rules) else LIVE
+
+
+def rescued(hand: Hand, rules: HouseRules) -> bool:
+    """Return whether the hand was given up after it was doubled, in a house that allows it."""
+    return rules.rescues and hand.double_card and hand.surrendered_seq > 0
 
 
 def in_deal(hand: Hand) -> bool:

@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import gcd
 from typing import Any, Final, TypeAlias, get_type_hints
@@ -10,10 +10,11 @@ from typing import Any, Final, TypeAlias, get_type_hints
 import msgspec
 from msgspec.structs import replace
 
+from models.cards import pack
 from models.errors import InputRefused
 from models.money import Odds
 from models.rulebook import Citation, Cited, Policy, Rulebook, Signals
-from models.side_bet import SideBet
+from models.side_bet import HandAward, SideBet
 from settlement import pay_tables
 from settlement.clauses import PASSAGES
 
@@ -21,10 +22,15 @@ Base: TypeAlias = Callable[[str], Cited]
 """Finds the rulebook that another ``extends``."""
 
 _SIDE_BETS: Final = "side_bets"
-"""The knob that its own tables set, and not one under ``[knobs]``."""
+_PAYS: Final = "pays"
+_TABLES: Final = {
+    _SIDE_BETS: "a table [side_bets.NAME] for each side bet",
+    _PAYS: "a table [[pays]] for each line",
+}
+"""Knobs that tables of their own set, and not one under ``[knobs]``."""
 
 _KEYS: Final = frozenset(
-    {"id", "title", "document", "file", "extends", "licensed", "knobs", "passages", _SIDE_BETS}
+    {"id", "title", "document", "file", "extends", "licensed", "knobs", "passages", *_TABLES}
 )
 _GROUPS: Final[Mapping[str, Any]] = {"signals": Signals, "policy": Policy}
 _NO_KNOBS: Final = ("id", "overrides", "rules_hash")
@@ -56,6 +62,10 @@ _ADDED_LATER: Final[Mapping[str, tuple[Any, str]]] = {
         "The sheet was written before this knob; a player may draw until he stands or breaks.",
     ),
     _SIDE_BETS: ({}, "The sheet declares no side bet."),
+    "pack_without": ((), "The sheet takes no cards out of its decks."),
+    "dealer_22": ("loses", "The sheet has no other rule for 22 than for any total past 21."),
+    _PAYS: ((), "The sheet pays no other hand apart from blackjacks and wins."),
+    "double_rescue": (False, "The sheet does not let a doubled hand be given up."),
     "coupon": (
         "even_money",
         "Coupons are a house's promotion beside its sheet; a match play pays its value once.",
@@ -100,6 +110,10 @@ def parse(
         own = pay_tables.side_bets(tables, stating, source, shelf)
         plain[_SIDE_BETS] = plain.get(_SIDE_BETS, {}) | own
         citations[_SIDE_BETS] = _documents(plain[_SIDE_BETS])
+    if _PAYS in document:
+        _refuse_unlicensed(_PAYS, _PAYS, licensed, source)
+        plain[_PAYS] = pay_tables.hand_awards(document[_PAYS], source)
+        citations[_PAYS] = _lines_cited(plain[_PAYS], stating)
     _fill_later(plain, citations)
     _complete(plain, source)
     cited = Cited(
@@ -149,9 +163,15 @@ def rules_hash(rules: Rulebook) -> str:
 
     It is SHA-256, in hex, of a line ``KNOB=VALUE`` and a line feed for each knob, in the order of
     their dotted names, each value as :func:`shown` writes it. Lists are sorted and odds reduced
-    first, as neither changes the game. The sheet's id, title and citations are not covered.
+    first, as neither changes the game. A knob that a sheet need not state has a line only where it
+    differs from what a silent sheet means, so that a new knob changes no hash. The sheet's id,
+    title and citations are not covered.
     """
-    lines = (f"{knob}={shown(_canonical(value))}\n" for knob, value in sorted(_flat(rules).items()))
+    lines = (
+        f"{knob}={shown(_canonical(value))}\n"
+        for knob, value in sorted(_flat(rules).items())
+        if knob not in _ADDED_LATER or value != _ADDED_LATER[knob][0]
+    )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -162,7 +182,7 @@ def named(rules: Rulebook, sheet: str, overrides: dict[str, str]) -> Rulebook:
 
 
 def _canonical(value: Any) -> Any:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not any(isinstance(one, HandAward) for one in value):
         return tuple(sorted(value))
     if isinstance(value, Odds):
         common = gcd(value.pays, value.per)
@@ -209,13 +229,23 @@ def shown(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return str(value).lower()
+    tables = _plain_tables(value)
+    if tables:
+        return msgspec.json.encode(tables, order="sorted").decode()
     if isinstance(value, tuple):
         return ",".join(value)
     if isinstance(value, dict):
-        if any(isinstance(entry, SideBet) for entry in value.values()):
-            return msgspec.json.encode(pay_tables.plain(value), order="sorted").decode()
         return ",".join(f"{key}:{value[key]}" for key in sorted(value)) or "none"
     return str(value)
+
+
+def _plain_tables(value: Any) -> Any:
+    """Return pay tables as plain values; ``None`` for what is none."""
+    if isinstance(value, tuple) and isinstance(value[0], HandAward):
+        return pay_tables.plain_awards(value)
+    if isinstance(value, dict) and any(isinstance(one, SideBet) for one in value.values()):
+        return pay_tables.plain(value)
+    return None
 
 
 def value(rules: Rulebook, knob: str) -> Any:
@@ -311,6 +341,13 @@ def _documents(bets: Mapping[str, SideBet]) -> Citation:
     return Citation(source="stated", document="; ".join(titles), reason="Each states its document.")
 
 
+def _lines_cited(awards: Sequence[HandAward], stating: str) -> Citation:
+    """Cite the lines of the main wager's pay table, one after another."""
+    titles = dict.fromkeys(award.document or stating for award in awards)
+    quote = " ".join(award.clause for award in awards)
+    return Citation(source="stated", document="; ".join(titles), quote=quote)
+
+
 def _passages(
     document: Mapping[str, Any], start: Cited | None, stating: str, source: str
 ) -> dict[str, Citation]:
@@ -329,9 +366,8 @@ def _passages(
 def _knob(knob: str, entry: Any, stating: str, source: str) -> tuple[Any, Citation]:
     _known_knob(knob, source)
     field = f"knobs.{knob}"
-    if knob == _SIDE_BETS:
-        expected = "a table [side_bets.NAME] for each side bet"
-        raise InputRefused(source=source, field=field, expected=expected, found=_found(entry))
+    if knob in _TABLES:
+        raise InputRefused(source=source, field=field, expected=_TABLES[knob], found=_found(entry))
     if not isinstance(entry, dict) or "value" not in entry:
         raise InputRefused(
             source=source, field=field, expected="a table with a value", found=_found(entry)
@@ -369,6 +405,8 @@ def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> A
     kind = KNOBS[knob]
     if knob == _SIDE_BETS and isinstance(plain, dict):
         return pay_tables.side_bets(plain, "", source, None)
+    if knob == _PAYS:
+        return pay_tables.hand_awards(plain, source)
     try:
         if kind is Odds:
             return Odds.parse(msgspec.convert(plain, str))
@@ -407,7 +445,7 @@ _MAP_IN_TOML: Final = "a table of spots and multiples such as { 2 = 2, 3 = 5 }"
 
 
 def _from_text(knob: str, text: str) -> Any:
-    if knob == _SIDE_BETS and text != "none":
+    if knob in _TABLES and text != "none":
         return _decoded(text)
     schema = msgspec.json.schema(KNOBS[knob])
     if schema.get("type") == "array":
@@ -491,6 +529,8 @@ def _known_keys(table: Mapping[str, Any], names: AbstractSet[str], source: str) 
 
 def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
     """Yield ``(knob, expected, found)`` for values that no game can combine."""
+    if not pack(rules.pack_without):
+        yield "pack_without", "fewer than all ranks", shown(rules.pack_without)
     if rules.table_min < 0:
         yield "table_min", "an amount of 0 or more", str(rules.table_min)
     if rules.table_max is not None and rules.table_max < rules.table_min:
@@ -520,7 +560,9 @@ def _at_odds(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
         yield "surrender_after_split", "false, as surrender is none", "true"
     if rules.side_bets and not rules.side_wagers:
         yield "side_wagers", "true, as side bets are declared", "false"
-    if rules.surrender != "none" and not rules.signals.surrender:
+    if rules.double_rescue and rules.double_on == "none":
+        yield "double_rescue", "false, as double_on is none", "true"
+    if (rules.surrender != "none" or rules.double_rescue) and not rules.signals.surrender:
         yield "signals.surrender", "a signal, as surrender is offered", "none"
 
 

@@ -8,8 +8,9 @@ from models.judgements import HandOutcome, OddCents
 from models.money import Cents
 from settlement.dealer import Played, two_known
 from settlement.houserules import HouseRules
-from settlement.play import blackjack, doubled_with, finished, in_deal, owed_card
+from settlement.play import blackjack, doubled_with, finished, in_deal, owed_card, rescued
 from settlement.prices import Price
+from settlement.side_cards import HandLine
 from settlement.state import Hand
 
 _EXACT: Final = UNSET
@@ -51,6 +52,8 @@ _DEALER_BREAKS: Final = ("dealer.breaks", "win.pays")
 _WINS: Final = ("win.pays",)
 _LOSES: Final = ("lose.takes",)
 _BLACKJACK_PAYS: Final = ("blackjack.pays",)
+_LINE_PAYS: Final = ("win.pay_table",)
+_PUSHES_22: Final = Due("push", 0, ("dealer.22",))
 _BLACKJACK_TAKES: Final = ("dealer.blackjack",)
 _SURRENDER_FALLS: Final = ("surrender.dealer_blackjack", "dealer.blackjack")
 
@@ -61,13 +64,22 @@ def staked(hand: Hand, rules: HouseRules) -> Cents:
     return stake + doubled_with(hand, rules) if hand.added else stake
 
 
-def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: bool) -> Due:
+def due(
+    hand: Hand,
+    dealer: Played,
+    rules: HouseRules,
+    *,
+    line: HandLine | None,
+    insured: bool,
+    done: bool,
+) -> Due:
     """Settle one hand; its cards and the dealer's are known.
 
     Args:
         hand: the player's.
         dealer: the dealer's.
         rules: the house's.
+        line: what it makes of the pay table.
         insured: whether an insurance wager counts.
         done: whether the record shows that its player has finished.
     """
@@ -81,13 +93,15 @@ def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: b
     if not (done or finished(hand, rules)):
         return _TO_PLAY
     if dealer.blackjack():
-        return _against_blackjack(hand, rules, insured=insured)
-    return _against_no_blackjack(hand, dealer, rules)
+        return _against_blackjack(hand, rules, line, insured=insured)
+    return _against_no_blackjack(hand, dealer, rules, line)
 
 
 def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
     """Settle a hand that ended before the dealer's total mattered."""
     if _gives_up(hand, dealer, rules):
+        if rescued(hand, rules):
+            return Due("surrender", -hand.stake, ("surrender.rescue",))
         stake = staked(hand, rules)
         return _paid(stake, rules.half, stake, "surrender", ("surrender.offered",))
     if hand.even_money:
@@ -100,9 +114,10 @@ def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
 def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:
     """Return whether its surrender stands: a late one fails against a dealer's blackjack.
 
-    The home sheet: "You cannot surrender if the dealer has Blackjack." No policy revives it.
+    The home sheet: "You cannot surrender if the dealer has Blackjack." No policy revives it. The
+    wager of a double that is rescued is taken at once.
     """
-    if not hand.surrendered_seq or rules.surrender != "late":
+    if not hand.surrendered_seq or rules.surrender != "late" or rescued(hand, rules):
         return hand.surrendered_seq > 0
     return not dealer.blackjack() and not _second_card_decides(dealer, rules)
 
@@ -112,16 +127,31 @@ def _second_card_decides(dealer: Played, rules: HouseRules) -> bool:
     return dealer.may_make_blackjack() and rules.waits_for_underdraw
 
 
-def _against_no_blackjack(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
+def _against_no_blackjack(
+    hand: Hand, dealer: Played, rules: HouseRules, line: HandLine | None
+) -> Due:
     if owed_card(hand):
         return _CARD_DUE
-    if blackjack(hand, rules):
+    natural = blackjack(hand, rules)
+    if natural or (line is not None and line.wins):
         if _second_card_decides(dealer, rules):
             return _DRAW_DUE
-        return _paid(staked(hand, rules), rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
+        return _blackjack_paid(hand, rules, line) if natural else _won(hand, rules, line, _WINS)
     if rules.waits_for_underdraw and dealer.outcome in ("short", "no_draw"):
         return _DRAW_DUE
-    return _against_total(hand, dealer, rules)
+    return _against_total(hand, dealer, rules, line)
+
+
+def _blackjack_paid(hand: Hand, rules: HouseRules, line: HandLine | None) -> Due:
+    if line is not None:
+        return _paid(staked(hand, rules), line.price, 0, "blackjack", _LINE_PAYS)
+    return _paid(staked(hand, rules), rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
+
+
+def _won(hand: Hand, rules: HouseRules, line: HandLine | None, clauses: tuple[str, ...]) -> Due:
+    if line is not None:
+        return _paid(staked(hand, rules), line.price, 0, "win", _LINE_PAYS)
+    return _paid(staked(hand, rules), rules.win, 0, "win", clauses)
 
 
 def _paid(
@@ -140,9 +170,13 @@ def odd_cents(price: Price, stake: Cents, won: Cents) -> OddCents:
     return OddCents(exact=price.exactly(stake), paid=won)
 
 
-def _against_blackjack(hand: Hand, rules: HouseRules, *, insured: bool) -> Due:
+def _against_blackjack(
+    hand: Hand, rules: HouseRules, line: HandLine | None, *, insured: bool
+) -> Due:
     lost = _SURRENDER_FALLS if hand.surrendered_seq else _BLACKJACK_TAKES
     if blackjack(hand, rules):
+        if line is not None and line.wins:
+            return _blackjack_paid(hand, rules, line)
         if insured and rules.insured_blackjack_loses:
             return Due("lose", -staked(hand, rules), ("insurance.both_blackjacks",))
         return _PUSH
@@ -153,12 +187,14 @@ def _against_blackjack(hand: Hand, rules: HouseRules, *, insured: bool) -> Due:
     return Due("lose", -hand.stake, lost)
 
 
-def _against_total(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
-    if dealer.outcome == "bust":
-        return _paid(staked(hand, rules), rules.win, 0, "win", _DEALER_BREAKS)
+def _against_total(hand: Hand, dealer: Played, rules: HouseRules, line: HandLine | None) -> Due:
     player, house = hand.total(), dealer.counted.total()
+    if dealer.outcome == "bust":
+        if rules.pushes_22 and house == 22:
+            return _PUSHES_22
+        return _won(hand, rules, line, _DEALER_BREAKS)
     if player > house:
-        return _paid(staked(hand, rules), rules.win, 0, "win", _WINS)
+        return _won(hand, rules, line, _WINS)
     if player == house:
         return _PUSH
     return Due("lose", -staked(hand, rules), _LOSES)

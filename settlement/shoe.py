@@ -1,9 +1,13 @@
 """The cards of the shoe: which left it, which were burned or boxed, and whether they can exist."""
 
+from typing import Final
+
 from models.events import CardDealt, ShoeStarted
 from settlement.facts import card_named
 from settlement.hands import UNKNOWN
 from settlement.state import NOT_BOXED, Noted, Shoe, State
+
+_SUITS: Final = 4
 
 
 def started(state: State, noted: Noted) -> None:
@@ -14,7 +18,7 @@ def started(state: State, noted: Noted) -> None:
         detail = f"a shoe of {_decks(fact.decks)} was started; "
         detail += f"this game is dealt from {_decks(state.rules.decks)}"
         state.find("wrong_deck_count", noted.seq, detail)
-    table.shoe = Shoe(fact.decks, started=state.rules.deals_out)
+    table.shoe = Shoe(fact.decks, state.rules.pack, started=state.rules.deals_out)
     table.entered.clear()
     table.newcomers.clear()
     table.cut_now = False
@@ -114,7 +118,7 @@ def _suited(face: int) -> bool:
 
 def _all_out(shoe: Shoe, face: int) -> bool:
     """Return whether the shoe can hold no further card of that face."""
-    return _suited(face) and shoe.out_faces[face] >= shoe.decks
+    return _suited(face) and shoe.out_faces[face] >= shoe.held(face // 5) // _SUITS
 
 
 def _count(shoe: Shoe, face: int) -> None:
@@ -129,6 +133,8 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
     shoe = state.table.shoe
     if _surplus(shoe, face):
         detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"
+        if face != UNKNOWN and not shoe.held(face // 5):
+            detail = f"{card_named(face)} was dealt; this game is played without that rank"
         state.find("impossible_card", seq, detail, spot)
         return
     shoe.out += 1
@@ -139,8 +145,8 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
 
 def _surplus(shoe: Shoe, face: int) -> bool:
     """Return whether all such cards of the shoe have been seen."""
-    if shoe.out >= 52 * shoe.decks:
+    if shoe.out >= shoe.cards:
         return True
     if face == UNKNOWN:
         return False
-    return shoe.out_ranks[face // 5] >= 4 * shoe.decks or _all_out(shoe, face)
+    return shoe.out_ranks[face // 5] >= shoe.held(face // 5) or _all_out(shoe, face)

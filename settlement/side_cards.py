@@ -5,7 +5,7 @@ from typing import Final
 
 from models.cards import RANKS, SUITS
 from models.money import Odds
-from models.side_bet import Condition, SideBet
+from models.side_bet import Condition, HandAward, SideBet
 from settlement.hands import UNKNOWN, counted_faces, points_of
 from settlement.prices import Price
 
@@ -18,7 +18,7 @@ YES: Final = 3
 _NO_RANK: Final = UNKNOWN // 5
 _NO_SUIT: Final = 4
 _RED: Final = (1, 2)
-_NEEDED: Final = {"player": 2, "player_and_up": 3, "up": 1, "dealer_two": 2, "dealer": 1}
+_NEEDED: Final = {"hand": 1, "player": 2, "player_and_up": 3, "up": 1, "dealer_two": 2, "dealer": 1}
 
 
 class Seen:
@@ -33,6 +33,10 @@ class Seen:
         busted: whether it is past 21.
         blackjack: whether it is a blackjack.
         draws: whether a card is still due to it.
+        hand: the player's final hand, where a line of the main wager's pay table is asked for;
+            ``blackjack`` is then about it.
+        doubled: whether it was doubled.
+        split: whether it comes from a split.
     """
 
     def __init__(self, player: list[int], two: list[int], up: int) -> None:
@@ -44,6 +48,9 @@ class Seen:
         self.busted = False
         self.blackjack = False
         self.draws = False
+        self.hand: list[int] = []
+        self.doubled = False
+        self.split = False
 
     def cards(self, of: str) -> list[int]:
         """Return the cards of a selection, as far as dealt."""
@@ -51,6 +58,8 @@ class Seen:
             return self.player
         if of == "dealer":
             return self.dealer
+        if of == "hand":
+            return self.hand
         if of == "dealer_two":
             return self.two
         if of == "player_and_dealer_two":
@@ -243,7 +252,7 @@ class _Busted(Test):
         return YES if look.seen.busted == self._wanted else NO
 
 
-class _DealersBlackjack(Test):
+class _FinalBlackjack(Test):
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted
 
@@ -251,6 +260,20 @@ class _DealersBlackjack(Test):
         if look.seen.draws and len(look.cards) < 2:
             return WAITS
         return YES if look.seen.blackjack == self._wanted else NO
+
+
+class _Played(Test):
+    """How the hand was played."""
+
+    def __init__(self, *, doubled: bool | None, split: bool | None) -> None:
+        self._doubled = doubled
+        self._split = split
+
+    def ask(self, look: Look) -> int:
+        seen = look.seen
+        if self._doubled is not None and seen.doubled != self._doubled:
+            return NO
+        return NO if self._split is not None and seen.split != self._split else YES
 
 
 class _Blackjack(Test):
@@ -342,8 +365,10 @@ def _ends(asked: Condition, of: str) -> list[Test]:
     if asked.busted is not None:
         tests.append(_Busted(wanted=asked.busted))
     if asked.blackjack is not None:
-        whole, wanted = of == "dealer", asked.blackjack
-        tests.append(_DealersBlackjack(wanted=wanted) if whole else _Blackjack(wanted=wanted))
+        final, wanted = of in ("dealer", "hand"), asked.blackjack
+        tests.append(_FinalBlackjack(wanted=wanted) if final else _Blackjack(wanted=wanted))
+    if asked.doubled is not None or asked.split is not None:
+        tests.append(_Played(doubled=asked.doubled, split=asked.split))
     return tests
 
 
@@ -390,22 +415,7 @@ class Bet:
 
         It is a single set where the cards that count are known.
         """
-        sets: list[tuple[int, ...]] = [()]
-        done: list[tuple[int, ...]] = []
-        for at, line in enumerate(self.lines):
-            answer = line.holds(seen)
-            if answer == WAITS:
-                return []
-            if answer == NO:
-                continue
-            won = [(*one, at) for one in sets]
-            if not self.adds_up:
-                done += won
-                won = []
-            sets = won if answer == YES else sets + won
-            if not sets:
-                break
-        return done + sets
+        return prizes(self.lines, seen, adds_up=self.adds_up)
 
     def price(self, won: tuple[int, ...]) -> Price:
         """Return the odds of these lines together."""
@@ -418,3 +428,44 @@ class Bet:
     def named(self, won: tuple[int, ...]) -> str:
         """Return the names of these lines."""
         return " and ".join([self.lines[at].award for at in won])
+
+
+def prizes(lines: Sequence[Line], seen: Seen, *, adds_up: bool) -> list[tuple[int, ...]]:
+    """Return every set of lines that the cards may win, as :meth:`Bet.prizes` does."""
+    sets: list[tuple[int, ...]] = [()]
+    done: list[tuple[int, ...]] = []
+    for at, line in enumerate(lines):
+        answer = line.holds(seen)
+        if answer == WAITS:
+            return []
+        if answer == NO:
+            continue
+        won = [(*one, at) for one in sets]
+        if not adds_up:
+            done += won
+            won = []
+        sets = won if answer == YES else sets + won
+        if not sets:
+            break
+    return done + sets
+
+
+class HandLine(Line):
+    """One line of the pay table of the main wager; ``wins`` whatever the dealer has."""
+
+    def __init__(self, award: HandAward, unit: int, *, up: bool) -> None:
+        super().__init__(award.award, [Asked(one, "hand") for one in award.when], award.odds)
+        self.price = Price(award.odds, unit, up=up)
+        self.wins = award.wins
+
+
+def lines_made(
+    lines: Sequence[HandLine], hand: list[int], *, blackjack: bool, doubled: bool, split: bool
+) -> list[HandLine | None]:
+    """Return every line that a hand of known ranks may make; ``None`` for none.
+
+    It is a single one unless a line asks for suits that are not known.
+    """
+    seen = Seen([], [], -1)
+    seen.hand, seen.blackjack, seen.doubled, seen.split = hand, blackjack, doubled, split
+    return [lines[won[0]] if won else None for won in prizes(lines, seen, adds_up=False)]

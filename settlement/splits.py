@@ -118,7 +118,7 @@ def _double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
         return "double_split_aces", "split aces may not double"
     if hand.split and not rules.double_after_split:
         return "double_after_split_not_allowed", "split hands may not double"
-    if len(hand.cards) != 2:
+    if len(hand.cards) < 2 or (len(hand.cards) > 2 and rules.double_on != "any_number"):
         return "double_not_first_two", "only the first two cards may be doubled"
     if hand.known() and not _total_allowed(hand, rules):
         return "double_total_not_allowed", f"this game doubles {_ON[rules.double_on]}"
@@ -134,7 +134,7 @@ _ON: Final = {
 
 
 def _total_allowed(hand: Hand, rules: HouseRules) -> bool:
-    if rules.double_on == "any_two":
+    if rules.double_on in ("any_two", "any_number"):
         return True
     if rules.double_on == "none":
         return False

@@ -459,8 +459,11 @@ class Round:
 class Shoe:
     """The cards that have left the shoe."""
 
-    def __init__(self, decks: int, *, started: bool) -> None:
+    def __init__(self, decks: int, pack: list[int], *, started: bool) -> None:
         self.decks = decks
+        self.pack = pack
+        """How many cards of each rank a deck holds."""
+        self.cards = decks * sum(pack)
         self.started = started
         """Whether its count holds from round to round: its start was observed, and the cards of
         finished rounds stay out of it."""
@@ -473,6 +476,10 @@ class Shoe:
         self.cut = False
         """Whether the cut card came in a finished round."""
         self.forget()
+
+    def held(self, rank: int) -> int:
+        """Return how many cards of a rank the fresh shoe held."""
+        return self.decks * self.pack[rank]
 
     def forget(self) -> None:
         """Restart the count of its cards."""
@@ -487,8 +494,8 @@ class Shoe:
 class Table:
     """The state that lasts from round to round."""
 
-    def __init__(self, decks: int) -> None:
-        self.shoe = Shoe(decks, started=False)
+    def __init__(self, rules: HouseRules) -> None:
+        self.shoe = Shoe(rules.decks, rules.pack, started=False)
         self.seats: dict[int, str] = {}
         """Player by spot."""
         self.entered: set[str] = set()
@@ -513,7 +520,7 @@ class State:
 
     def __init__(self, rules: HouseRules) -> None:
         self.rules = rules
-        self.table = Table(rules.decks)
+        self.table = Table(rules)
         self.round = Round(WITH_HOLE_CARD if rules.deals_hole_card else WITHOUT_HOLE_CARD)
         self.found: list[Violation] = []
         self.tray_changes: list[TrayChange] = []

@@ -1,7 +1,7 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
 from settlement import beside
-from settlement.play import blackjack, hand_of, in_deal, up_points
+from settlement.play import blackjack, hand_of, in_deal, rescued, up_points
 from settlement.rulings import call_off
 from settlement.sentences import Sentence
 from settlement.splits import amount_faults, double_begins, split_chips
@@ -197,7 +197,7 @@ def _may_take_back(state: State, spot: Spot, hand: Hand, noted: Noted) -> bool:
     elif kind == "split" and hand.split and len(hand.cards) < 2:
         hand.stake = max(0, hand.stake - noted.amount)
         hand.stake_seq = noted.seq
-    else:
+    elif kind != "double" or not rescued(hand, state.rules):
         return False
     return True
 

@@ -22,6 +22,7 @@ from models.events import (
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.hands import natural
+from settlement.side_cards import lines_made
 from simulation.dues import blackjack_win, due
 from simulation.steps import Hand, Rig
 from simulation.strategy import Options, may_double_on, pair
@@ -157,6 +158,16 @@ class Acts:
         """Return whether a hand is a blackjack."""
         return natural(hand.cards) and not hand.of_split
 
+    def over(self, hand: Hand) -> bool:
+        """Return whether a hand that did not break is settled whatever the dealer draws."""
+        if self.blackjack(hand):
+            return True
+        faces = [card.index for card in hand.cards]
+        made = lines_made(
+            self.table.lines, faces, blackjack=False, doubled=hand.added > 0, split=hand.of_split
+        )
+        return any(line is not None and line.wins for line in made)
+
     def one_card_only(self, hand: Hand) -> bool:
         """Return whether a hand is a split ace with its one card."""
         return (
@@ -178,8 +189,7 @@ class Acts:
         first = len(hand.cards) == 2
         aces = hand.of_split and bool(hand.cards) and hand.cards[0].points == 1
         return Options(
-            double=first
-            and may_double_on(hand.cards, self.rules)
+            double=may_double_on(hand.cards, self.rules)
             and (not hand.of_split or self.rules.double_after_split)
             and not (aces and not self.rules.double_split_aces),
             split=first

@@ -235,7 +235,7 @@ class Round(Acts):
             hand
             for hands in self.hands.values()
             for hand in hands
-            if not hand.settled and not self.blackjack(hand)
+            if not hand.settled and not self.over(hand)
         ]
 
     # --- settling -------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def _refuse_impossible(part: str, rules: Rulebook) -> None:
         "resplit": rules.max_hands < 3,
         "split": rules.max_hands < 2,
         "double": rules.double_on == "none",
-        "soft_double": rules.double_on != "any_two",
+        "soft_double": rules.double_on not in ("any_two", "any_number"),
     }
     if ruled_out.get(part, False) or (insured and rules.insurance == "none"):
         raise OperatorError(

@@ -1,6 +1,7 @@
 """A table's cards: shuffled from a seed, and rigged where a scene requires it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
 from models.cards import DECK, Card
@@ -24,9 +25,16 @@ def fits(card: Card, wish: str) -> bool:
 class Shoe:
     """One shuffled stack of decks. Drawing with a wish swaps the wished card to the top."""
 
-    def __init__(self, decks: int, random: Random, *, penetration: float = 0.75) -> None:
+    def __init__(
+        self,
+        decks: int,
+        random: Random,
+        *,
+        deck: Sequence[Card] = DECK,
+        penetration: float = 0.75,
+    ) -> None:
         self.decks = decks
-        self._cards = [card for _ in range(decks) for card in DECK]
+        self._cards = [card for _ in range(decks) for card in deck]
         random.shuffle(self._cards)
         self._cut = round(len(self._cards) * (1 - penetration))
         self._cut_seen = False

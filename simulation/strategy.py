@@ -61,13 +61,14 @@ def pair(cards: Sequence[Card], rules: Rulebook) -> bool:
 
 def may_double_on(cards: Sequence[Card], rules: Rulebook) -> bool:
     """Return whether ``double_on`` allows this total (a blackjack never doubles)."""
-    if len(cards) != 2 or natural(cards):
+    any_number = rules.double_on == "any_number"
+    if len(cards) < 2 or natural(cards) or (len(cards) > 2 and not any_number):
         return False
     points, soft = total(cards)
     low = points - 10 if soft and rules.double_soft_as_low_total else points
     hard = not soft or rules.double_soft_as_low_total
     match rules.double_on:
-        case "any_two":
+        case "any_number" | "any_two":
             return True
         case "9-11":
             return hard and 9 <= low <= 11

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from models.cards import Card
+from models.cards import Card, pack
 from models.events import (
     AnyFact,
     CardBurned,
@@ -17,6 +17,7 @@ from models.events import (
 )
 from models.money import Cents
 from models.rulebook import Rulebook
+from settlement.houserules import HouseRules
 from simulation.shoe import Shoe
 from simulation.steps import Step
 
@@ -36,7 +37,7 @@ class Table:
         empty: Sequence[int] = (),
         peek: bool = True,
     ) -> None:
-        self.rules = rules
+        self.rules, self.lines = rules, HouseRules(rules).lines
         self.spots = tuple(sorted(spots))
         self.empty = tuple(empty)
         """Spots of the felt without a player."""
@@ -150,7 +151,8 @@ class Table:
         penetration = 0.75 if self.rules.decks > 2 else 0.55
         if not self.deals_out:
             penetration = 1.0  # Without a cut card.
-        return Shoe(decks or self.rules.decks, self._cards, penetration=penetration)
+        deck = pack(self.rules.pack_without)
+        return Shoe(decks or self.rules.decks, self._cards, deck=deck, penetration=penetration)
 
 
 def _seats(spots: tuple[int, ...], rules: Rulebook, chance: Random) -> dict[str, tuple[int, ...]]:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from models.cards import Card
+from models.cards import Card, pack
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.judgements import Review
 from models.money import Cents
@@ -252,7 +252,7 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
         found.append(
             Meaning(log(PAID_EARLY) * (2 if unearned else 1), "payment", mistakes=unearned)
         )
-        hidden = _may_be_natural(hand) if delta > 0 and _pays(before, delta, rules) else 0.0
+        hidden = _may_be_natural(hand, rules) if delta > 0 and _pays(before, delta, rules) else 0.0
         if hidden:
             found.append(Meaning(log(hidden), "payment"))
     else:
@@ -261,12 +261,13 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
     return found
 
 
-def _may_be_natural(hand: Hand) -> float:
+def _may_be_natural(hand: Hand, rules: Rulebook) -> float:
     """Return how likely the first two cards are a natural, where one of them is not read yet."""
     if hand.of_split or len(hand.faces) != DEALT or None not in hand.faces:
         return 0.0
     known = next((face for face in hand.faces if face is not None), None)
-    ace, ten = 1 / 13, 4 / 13
+    cards = pack(rules.pack_without)
+    ace, ten = (sum(card.points == points for card in cards) / len(cards) for points in (1, 10))
     if known is None:
         return 2 * ace * ten
     return {"A": ten, **dict.fromkeys("TJQK", ace)}.get(known.rank, 0.0)
@@ -283,7 +284,8 @@ def _raises(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[M
     Where the double is a mistake, too, how the next card lies tells it from a raise.
     """
     found: list[Meaning] = []
-    may_double = len(hand.cards) == 2 and not hand.stood and not hand.settles_early
+    lies = len(hand.cards) == 2 or (len(hand.cards) > 2 and rules.double_on == "any_number")
+    may_double = lies and not hand.stood and not hand.settles_early
     forbidden = _is_forbidden(story, change, rules) and not hand.entered_double
     amiss = forbidden or not may_double
     if not amiss:
@@ -297,9 +299,9 @@ def _double(hand: Hand, rules: Rulebook) -> Meaning:
     """Return a double as the rules allow it; a total that they forbid is weighed as a mistake."""
     if hand.entered_double:
         return Meaning(0.0, "wager", "double")
-    on_any_two = rules.double_on == "any_two"
-    meaning = Meaning(log(doubles(hand.faces) if on_any_two else DOUBLES), "wager", "double")
-    meaning.unread = on_any_two and None in hand.faces
+    on_any = rules.double_on in ("any_two", "any_number")
+    meaning = Meaning(log(doubles(hand.faces) if on_any else DOUBLES), "wager", "double")
+    meaning.unread = on_any and None in hand.faces
     return meaning
 
 

@@ -102,7 +102,9 @@ class Reckoning:
     ) -> None:
         self._rules = rules
         self._felt = Felt(layout)
-        self._decks = Composition(rules.decks, continuous=rules.shoe == "continuous")
+        self._decks = Composition(
+            rules.decks, without=rules.pack_without, continuous=rules.shoe == "continuous"
+        )
         self._shoe = Shoe(rules) if dealing == "shoe" else None
         self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
         self._taking = Taking(self._felt, rules, self._decks.room)

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -154,11 +154,14 @@ class Composition:
 
     Args:
         decks: how many it holds.
+        without: the ranks that the house takes out of each deck.
         continuous: whether the cards of a finished round return to it.
     """
 
-    def __init__(self, decks: int, *, continuous: bool = False) -> None:
-        self._decks, self._continuous = decks, continuous
+    def __init__(
+        self, decks: int, *, without: Sequence[str] = (), continuous: bool = False
+    ) -> None:
+        self._decks, self._without, self._continuous = decks, without, continuous
         self._out: Counter[Card] = Counter()
         self._unsure: Counter[Card] = Counter()
         self._doubted: Counter[Card] = Counter()
@@ -228,7 +231,8 @@ class Composition:
 
     def room(self, card: Card) -> int:
         """Return how many more of ``card`` can come; below nought: so many too many came."""
-        return self._decks * (1 if card.suited else 4) - self._out[card]
+        each = 0 if card.rank in self._without else 1 if card.suited else 4
+        return self._decks * each - self._out[card]
 
 
 def _seqs(event: ShoeCardRead | ReaderFault) -> tuple[int, ...]:

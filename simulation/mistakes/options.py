@@ -1,5 +1,7 @@
 """Options granted against the rules: splits, doubles, insurance, surrender."""
 
+from typing import Final
+
 from models.rulebook import Rulebook
 from simulation.mistakes.catalogue import OTHERS, first, mistake, odd_chips, scene
 from simulation.round import Round
@@ -85,7 +87,10 @@ def _doubles(table: Table, cards: str) -> None:
     round_.end()
 
 
-@mistake("double_total_not_allowed", when=lambda rules: rules.double_on != "any_two")
+_ON_ANY: Final = ("any_two", "any_number")
+
+
+@mistake("double_total_not_allowed", when=lambda rules: rules.double_on not in _ON_ANY)
 def _doubles_on_twelve(table: Table) -> None:
     _doubles(table, "X 2 7")
 
@@ -95,7 +100,7 @@ def _doubles_a_blackjack(table: Table) -> None:
     _doubles(table, "A X 5")
 
 
-@mistake("double_not_first_two")
+@mistake("double_not_first_two", when=lambda rules: rules.double_on != "any_number")
 def _doubles_on_three_cards(table: Table) -> None:
     round_, hand = _at_first_turn(table, "2 3 4 X")
     round_.hit(hand)

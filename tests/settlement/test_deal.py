@@ -17,6 +17,7 @@ FACES = {
     "casino-single-deck": UP_THEN_DOWN.format("down"),
     "pitch-double-deck": UP_THEN_DOWN.format("down"),
     "home": "bet 1 1000; 1 TS down; D 7C down; 1 9C down; D TH; ",
+    "spanish-21": UP_THEN_DOWN.format("up").replace(" T", " K"),
 }
 
 

@@ -327,6 +327,25 @@ CODES: dict[str, Kept] = {
 }
 
 PAID: dict[str, Paid] = {
+    "dealer.22": Paid(
+        "bet 1 1000; 1 TS; D 9H; 1 9C; D 4D down; show D 4D; D 9D; pay 1 {}; close",
+        0,
+        1000,
+        ("kansas-shoe", "dealer_22=pushes"),
+    ),
+    "win.pay_table": Paid(
+        "bet 1 1000; 1 6S; D 9H; 1 7C; D KD down; hit 1; 1 8S; show D KD; pay 1 {}; close",
+        1500,
+        1000,
+        ("spanish-21",),
+    ),
+    "surrender.rescue": Paid(
+        "bet 1 1000; 1 6S; D 9H; 1 5C; D KD down; double 1 1000; 1 2S; surrender 1; pay 1 {};"
+        "show D KD; close",
+        -1000,
+        -2000,
+        ("spanish-21",),
+    ),
     "dealer.breaks": Paid(TWELVE + "show D TC; D 9S; pay 1 {}; close", 1000, -1000),
     "dealer.blackjack": Paid(
         "bet 1 1000; 1 7S; D AC; 1 7D; D KD down; 1 7C; show D KD; pay 1 {}; close", -1000, 0

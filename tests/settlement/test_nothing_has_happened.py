@@ -8,12 +8,13 @@ from models import events as ev
 from models.cards import Card
 from settlement.facts import CARD_DEALT, KINDS, OPEN
 from settlement.hands import UNKNOWN, Counted
+from settlement.houserules import HouseRules
 from settlement.payments import _Pass
 from settlement.phases import RoundPhases
 from settlement.reading import take
 from settlement.script import Script
 from settlement.state import NEVER, NOT_BOXED, Account, Hand, Noted, Round, Shoe, Spot, Table
-from tests.settlement.table import facts
+from tests.settlement.table import facts, rules
 
 HAND: dict[str, Any] = {
     **dict.fromkeys(("low", "unknown", "stake", "stake_seq", "owed_stake", "added"), 0),
@@ -164,7 +165,8 @@ def test_few_notes_are_kept() -> None:
 
 
 def test_a_shoe_and_a_table_nobody_has_seen() -> None:
-    shoe = Shoe(6, started=False)
+    table = Table(HouseRules(rules()))
+    shoe = Shoe(6, table.shoe.pack, started=False)
     counts = {"out": 0, "out_faces": [0] * 66, "out_ranks": [0] * 13, "boxed": {}}
     rest = {
         "burned": 0,
@@ -174,7 +176,6 @@ def test_a_shoe_and_a_table_nobody_has_seen() -> None:
         "cut": False,
     }
     assert _is(shoe, counts | rest | {"decks": 6, "started": False})
-    table = Table(6)
     empty: dict[str, Any] = {"seats": {}, "entered": set(), "newcomers": set(), "dealt": False}
     tray = {"tray": None, "tray_change": 0, "tray_sure": True, "cut_now": False}
     assert _is(table, empty | tray)

@@ -186,6 +186,7 @@ def test_players_touch_cards_as_the_house_allows(name: str, manner: str) -> None
         "kansas-shoe": (),
         "kansas-double-deck": (),
         "casino-shoe": (),
+        "spanish-21": (),
         "home": ("one_hand", "two_hands"),
     }.get(name, ("one_hand",))
     (violation,) = one_round(f"touch 1 {manner}; bet 1 1000; close", name).violations or (None,)

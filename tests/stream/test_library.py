@@ -13,7 +13,7 @@ from stream.recording import table_layout
 
 def test_the_rulebooks_ship() -> None:
     assert {"kansas-shoe", "casino-single-deck", "home"} <= set(rulebook_ids())
-    assert len(rulebook_ids()) == 7
+    assert len(rulebook_ids()) == 8
 
 
 @pytest.mark.parametrize("rulebook", rulebook_ids())

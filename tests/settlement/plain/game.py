@@ -11,7 +11,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 from models import events as ev
-from models.cards import DECK, Card
+from models.cards import Card, pack
 from models.events import AnyFact
 from models.rulebook import Rulebook
 from tests.settlement.plain.reckoning import (
@@ -234,7 +234,7 @@ class Game:
 
     def load(self) -> None:
         """Put every card into the shoe; to a continuous shuffler the cut card means nothing."""
-        self.cards = [*DECK] * self.rules.decks
+        self.cards = [*pack(self.rules.pack_without)] * self.rules.decks
         self.random.shuffle(self.cards)
         self.cut_at = int(len(self.cards) * (0.2 + 0.3 * self.random.random()))
         self.cut_out = False
@@ -552,7 +552,9 @@ class Game:
 
     def may_double(self, hand: Hand) -> bool:
         """Tell whether the house lets the hand be doubled."""
-        if len(hand.cards) != 2 or (natural(hand.cards) and not hand.split):
+        if len(hand.cards) != 2 and self.rules.double_on != "any_number":
+            return False
+        if natural(hand.cards) and not hand.split:
             return False
         if hand.split and not self.rules.double_after_split:
             return False
@@ -563,7 +565,9 @@ class Game:
     def doubles_on(self, cards: Sequence[Card]) -> bool:
         """Tell whether the house doubles this total."""
         points = hard(cards) if self.rules.double_soft_as_low_total else best(cards)
-        least = {"any_two": 0, "9-11": 9, "10-11": 10, "none": 99}[self.rules.double_on]
+        least = {"any_number": 0, "any_two": 0, "9-11": 9, "10-11": 10, "none": 99}[
+            self.rules.double_on
+        ]
         return points >= least and (points <= 11 or least == 0)
 
     def may_surrender(self, hand: Hand) -> bool:
@@ -609,6 +613,9 @@ class Game:
         self.to_hand(hand, "down" if self.chance(0.2) else "up")
         hand.done = True
         self.after_card(hand)
+        if self.rules.double_rescue and hard(hand.cards) <= 21 and self.chance(0.3):
+            hand.rescued = True
+            self.surrender(hand)
 
     def lay_double(self, hand: Hand, amount: int) -> None:
         """Lay the chips of a double, before or after saying so."""
@@ -688,7 +695,7 @@ class Game:
                 self.to_dealer()
             else:
                 self.turn_hole()
-        if any(live(hand) for hand in self.all_hands()):
+        if any(live(hand, self.rules) for hand in self.all_hands()):
             while dealer_draws(self.dealer, self.rules):
                 self.to_dealer()
 
@@ -710,7 +717,16 @@ class Game:
     def pay_at_once(self, hand: Hand) -> None:
         """Settle a hand in its turn, where the dealer does so."""
         if self.style.payments == "prompt":
+            self.take_double_back(hand)
             self.pay_hand(hand)
+
+    def take_double_back(self, hand: Hand) -> None:
+        """Give a player who rescues a double its chips, seen or not."""
+        if hand.rescued and self.chance(0.5):
+            back = ev.WagerRemoved(
+                spot=hand.spot, hand=hand.number, kind="double", amount=hand.added
+            )
+            self.tell(back)
 
     def due(self, hand: Hand) -> int:
         """Return what a hand is owed; nothing while it waits for a card."""

@@ -7,7 +7,29 @@ import msgspec
 
 from models.money import Odds
 from models.rulebook import Policy, Rulebook, Signals
+from models.side_bet import Condition, HandAward
 
+_FLUSH: Final = Condition(same=("suit",))
+_PLAIN: Final = Condition(doubled=False)
+_BONUSES: Final = tuple(
+    HandAward(award=award, when=when, odds=odds, clause=award, wins=wins)
+    for award, when, odds, wins in (
+        ("suited blackjack", (Condition(blackjack=True), _FLUSH), Odds(2, 1), True),
+        ("6-7-8 of spades", (Condition(ranks="678", suit="S"), _PLAIN), Odds(3, 1), True),
+        ("6-7-8 of one suit", (Condition(ranks="678"), _FLUSH), Odds(2, 1), False),
+        ("777", (Condition(ranks="777", split=False),), Odds(3, 2), False),
+        ("21", (Condition(total=(21, 21)),), Odds(1, 1), True),
+    )
+)
+_CHARLIE: Final = (
+    HandAward(
+        award="five cards",
+        when=(Condition(count=(5, 21), low_total=(5, 21)),),
+        odds=Odds(2, 1),
+        clause="five cards",
+        wins=True,
+    ),
+)
 _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "decks": tuple(range(1, 9)),
     "dealer_first_card": ("up", "down"),
@@ -21,7 +43,7 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "split_ace_21_is_blackjack": (True, False),
     "split_ten_21_is_blackjack": (True, False),
     "hit_on_21": (True, True, False),
-    "double_on": ("any_two", "9-11", "10-11", "none"),
+    "double_on": ("any_number", "any_two", "9-11", "10-11", "none"),
     "double_soft_as_low_total": (True, False),
     "double_for_less": (True, False),
     "double_after_split": (True, False),
@@ -48,6 +70,10 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "coupon": ("none", "even_money", "as_wager"),
     "coupon_taken": ("decided", "always"),
     "shoe": ("dealt_out", "dealt_out", "continuous"),
+    "pack_without": ((), (), ("T",), ("7", "K")),
+    "dealer_22": ("loses", "pushes"),
+    "pays": ((), (), _BONUSES, _CHARLIE),
+    "double_rescue": (True, False),
 }
 _POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "dealer_overdraw": ("burn", "keep"),
@@ -89,6 +115,7 @@ def _consistent(house: Rulebook) -> Rulebook:
         else house.dealer_first_card,
         resplit_aces=house.resplit_aces and house.max_hands >= 3,
         double_after_split=doubles,
+        double_rescue=house.double_rescue and house.double_on != "none",
         double_split_aces=house.double_split_aces and doubles and house.split_aces_cards == "any",
         surrender_after_split=house.surrender_after_split and house.surrender != "none",
         table_max=None if (house.table_max or 0) < house.table_min else house.table_max,

@@ -8,6 +8,7 @@ from models.cards import Card
 from models.judgements import HandOutcome
 from models.money import Odds
 from models.rulebook import Rulebook
+from models.side_bet import Condition, HandAward
 
 Settled: TypeAlias = tuple[HandOutcome, int | None]
 """How a hand ended, and its player's gain in cents; ``None`` while a card is due."""
@@ -29,6 +30,8 @@ class Hand:
     blackjack_counts: bool = True
     """Whether an ace and a ten make it a blackjack."""
     surrendered: bool = False
+    rescued: bool = False
+    """Whether it was given up after its double."""
     even_money: bool = False
     card_due: bool = False
     done: bool = False
@@ -89,14 +92,43 @@ def pays(stake: int, odds: Odds, rules: Rulebook) -> int:
     return chips * rules.payout_unit
 
 
-def live(hand: Hand) -> bool:
+def live(hand: Hand, rules: Rulebook) -> bool:
     """Tell whether the dealer's total decides the hand."""
     over = hand.surrendered or hand.even_money or hard(hand.cards) > 21
-    return not over and not blackjack(hand)
+    line = awarded(hand, rules)
+    return not (over or blackjack(hand) or (line is not None and line.wins))
+
+
+def awarded(hand: Hand, rules: Rulebook) -> HandAward | None:
+    """Find the first line of the pay table that describes the hand."""
+    for line in rules.pays:
+        if hand.cards and all(_is(hand, asked) for asked in line.when):
+            return line
+    return None
+
+
+def _is(hand: Hand, asked: Condition) -> bool:
+    cards = hand.cards
+    doubled = hand.added > hand.void
+    ranks, suits = sorted(card.rank for card in cards), {card.suit for card in cards}
+    wanted: list[bool] = [
+        asked.ranks is None or ranks == sorted(asked.ranks),
+        asked.suit is None or suits == {asked.suit},
+        "suit" not in asked.same or len(suits) == 1,
+        asked.total is None or asked.total[0] <= best(cards) <= asked.total[1],
+        asked.low_total is None or asked.low_total[0] <= hard(cards) <= asked.low_total[1],
+        asked.count is None or asked.count[0] <= len(cards) <= asked.count[1],
+        asked.blackjack in (None, blackjack(hand)),
+        asked.doubled in (None, doubled),
+        asked.split in (None, hand.split),
+    ]
+    return all(wanted)
 
 
 def owed(hand: Hand, dealer: Sequence[Card], rules: Rulebook, *, insured: bool) -> Settled:
     """Settle one hand against the dealer's cards, all of them known."""
+    if hand.rescued:
+        return "surrender", -hand.stake
     if hand.surrendered and not _refused(dealer, rules):
         return "surrender", pays(hand.riding, Odds(1, 2), rules) - hand.riding
     if hand.even_money:
@@ -109,8 +141,12 @@ def owed(hand: Hand, dealer: Sequence[Card], rules: Rulebook, *, insured: bool) 
         return _against_blackjack(hand, rules, insured=insured)
     if hand.card_due:
         return "pending", None
+    line = awarded(hand, rules)
     if blackjack(hand):
-        return "blackjack", pays(hand.riding, rules.blackjack_payout, rules)
+        odds = line.odds if line else rules.blackjack_payout
+        return "blackjack", pays(hand.riding, odds, rules)
+    if line and line.wins:
+        return "win", pays(hand.riding, line.odds, rules)
     return _against_total(hand, dealer, rules)
 
 
@@ -126,6 +162,9 @@ def _refused(dealer: Sequence[Card], rules: Rulebook) -> bool:
 
 def _against_blackjack(hand: Hand, rules: Rulebook, *, insured: bool) -> Settled:
     if blackjack(hand):
+        line = awarded(hand, rules)
+        if line and line.wins:
+            return "blackjack", pays(hand.riding, line.odds, rules)
         if insured and rules.insured_blackjack_vs_dealer_blackjack == "lose":
             return "lose", -hand.riding
         return "push", 0
@@ -138,6 +177,9 @@ def _against_total(hand: Hand, dealer: Sequence[Card], rules: Rulebook) -> Settl
     house, own = best(dealer), best(hand.cards)
     if house <= 21 and dealer_draws(dealer, rules) and rules.policy.dealer_underdraw == "pending":
         return "pending", None
+    if house == 22 and rules.dealer_22 == "pushes":
+        return "push", 0
     if house > 21 or own > house:
-        return "win", pays(hand.riding, rules.win_payout, rules)
+        line = awarded(hand, rules)
+        return "win", pays(hand.riding, line.odds if line else rules.win_payout, rules)
     return ("push", 0) if own == house else ("lose", -hand.riding)

@@ -208,7 +208,7 @@ class SideGame(Game):
         else:
             self.turn_hole()
         played_out = any(bet.startswith(_PLAYED_OUT) for bet in bets)
-        if played_out or any(live(hand) for hand in self.all_hands()):
+        if played_out or any(live(hand, self.rules) for hand in self.all_hands()):
             while dealer_draws(self.dealer, self.rules):
                 self.to_dealer()
 

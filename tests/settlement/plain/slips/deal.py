@@ -6,7 +6,7 @@ from dataclasses import replace
 from msgspec.structs import replace as replace_fact
 
 from models import events as ev
-from models.cards import DECK, Card
+from models.cards import Card, pack
 from models.events import AnyFact
 from models.rulebook import Rulebook
 from tests.settlement.plain.game import Style
@@ -204,7 +204,8 @@ class DealsOneTooMany(Clumsy):
     """A face comes once more than the decks hold it."""
 
     def load(self) -> None:
-        self.face = DECK[self.below(52)]
+        deck = pack(self.rules.pack_without)
+        self.face = deck[self.below(len(deck))]
         self.left = self.rules.decks
         super().load()
         self.cards.sort(key=lambda card: card is self.face)
@@ -259,7 +260,8 @@ class TurnsUpAnother(Clumsy):
             return
         lying = 1 if self.rules.dealer_first_card == "up" else 0
         worth = self.hole.points
-        others = [card for card in DECK if card not in self.dealer and card.points == worth]
+        deck = pack(self.rules.pack_without)
+        others = [card for card in deck if card not in self.dealer and card.points == worth]
         self.dealer[lying] = self.hole = others[self.below(len(others))]
         super().turn_hole()
         self.commit(self.now)

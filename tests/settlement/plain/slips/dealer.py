@@ -49,7 +49,7 @@ class Overdraws(Clumsy):
                 extra = 2
             if burned:
                 del self.dealer[-extra:]
-            elif any(live(hand) for hand in self.all_hands()):
+            elif any(live(hand, self.rules) for hand in self.all_hands()):
                 while dealer_draws(self.dealer, self.rules):
                     self.to_dealer()
 
@@ -83,7 +83,7 @@ class Underdraws(Clumsy):
 
     def play_dealer(self) -> None:
         self.turn_hole()
-        if not any(live(hand) for hand in self.all_hands()):
+        if not any(live(hand, self.rules) for hand in self.all_hands()):
             return
         while dealer_draws(self.dealer, self.rules):
             kind = "soft_17" if best(self.dealer) == 17 else "below_17"
@@ -119,7 +119,7 @@ class DrawsTooSoon(Clumsy):
         """The draw is one mistake: too soon, or for nobody, where no hand has stayed live."""
         super().play_dealer()
         if self.drawn_at:
-            stands = any(live(hand) for hand in self.all_hands())
+            stands = any(live(hand, self.rules) for hand in self.all_hands())
             code = self.code if stands else "dealer_drew_no_live_hands"
             self.found.append((code, self.drawn_at, None, None))
             if not stands and self.rules.policy.dealer_overdraw == "burn":

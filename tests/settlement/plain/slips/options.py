@@ -164,7 +164,7 @@ class DoublesWrongly(Clumsy):
 class DoublesTheWrongTotal(DoublesWrongly):
     @classmethod
     def possible(cls, rules: Rulebook, code: str) -> bool:
-        return rules.double_on != "any_two"
+        return rules.double_on not in ("any_number", "any_two")
 
     def may_wrongly(self, hand: Hand) -> bool:
         two = len(hand.cards) == 2 and not (natural(hand.cards) and not hand.split)
@@ -174,6 +174,10 @@ class DoublesTheWrongTotal(DoublesWrongly):
 @commits("double_not_first_two")
 class DoublesTooLate(DoublesWrongly):
     """A hand is doubled on three cards or more, or a split hand on its one card."""
+
+    @classmethod
+    def possible(cls, rules: Rulebook, code: str) -> bool:
+        return rules.double_on != "any_number"
 
     def play_hand(self, hand: Hand) -> None:
         one = hand.split and len(hand.cards) == 1 and not hand.of_aces

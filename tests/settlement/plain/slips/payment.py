@@ -109,6 +109,10 @@ class SettlesFromTheLeft(Pays):
 class PaysABlackjackTooSoon(Pays):
     """With an ace or a ten up, before anyone knows the hole card."""
 
+    @classmethod
+    def possible(cls, rules: Rulebook, code: str) -> bool:
+        return not any(line.wins for line in rules.pays)
+
     def deal_in(self, spot: int) -> None:
         if self.pending and spot == min(self.hands):
             begun = bool(self.hands[spot][0].cards)
