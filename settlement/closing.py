@@ -23,7 +23,7 @@ from settlement.facts import CARD_EXPOSED, FOREIGN, ROUND_CALLED_OFF, card_named
 from settlement.hands import Counted, named
 from settlement.houserules import HouseRules
 from settlement.payments import compare, forget_payments, out_of_order, paid_late
-from settlement.play import DEAD, lines, live, owed_card, rescued, turn_over
+from settlement.play import DEAD, NO_LINE, lines, live, owed_card, rescued, turn_over
 from settlement.rulings import call_off
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.shoe import between_rounds
@@ -199,7 +199,7 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
         beside.leave_open(spot, hand)
         return _hand_result(spot, hand, Due("void", 0, ()), rules)
     done = turn_over(lying.state.round, spot, hand)
-    made = lines(hand, rules)
+    made = lines(hand, rules) if rules.lines else NO_LINE
     if len(lying.ways) == len(made) == 1 and not lying.doubts.hang_over(spot, hand):
         played, line = lying.ways[0].played, made[0]
         settled = due(hand, played, rules, line=line, insured=insured, done=done)

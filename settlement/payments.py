@@ -102,7 +102,9 @@ def _settled_in_turn(state: State, noted: Noted) -> bool:
     if hand is not None and (hand.called_off or round_.called_off):
         return True
     if hand is None or not (
-        hand.surrendered_seq or hand.busted() or wins_outright(hand, state.rules)
+        hand.surrendered_seq
+        or hand.busted()
+        or (state.rules.lines and wins_outright(hand, state.rules))
     ):
         return False
     return not round_.hole_shown_seq or round_.last_play <= hand.script.last_turn

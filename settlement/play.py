@@ -8,6 +8,9 @@ from settlement.houserules import HouseRules
 from settlement.side_cards import HandLine, lines_made
 from settlement.state import Hand, Round, Spot
 
+NO_LINE: Final[list[HandLine | None]] = [None]
+"""What a hand makes of no pay table."""
+
 DEAD: Final = 0
 UNSURE: Final = 1
 LIVE: Final = 2
@@ -22,13 +25,10 @@ def blackjack(hand: Hand, rules: HouseRules) -> bool:
     return rules.split_ace_21_is_blackjack if hand.aces else rules.split_ten_21_is_blackjack
 
 
-_NO_LINE: Final[list[HandLine | None]] = [None]
-
-
 def lines(hand: Hand, rules: HouseRules) -> list[HandLine | None]:
     """Return every line of the pay table that a hand may make, as :func:`lines_made` does."""
     if not rules.lines or not hand.cards:
-        return _NO_LINE
+        return NO_LINE
     return lines_made(
         rules.lines,
         [face_of(card) for card in hand.cards],
@@ -40,7 +40,7 @@ def lines(hand: Hand, rules: HouseRules) -> list[HandLine | None]:
 
 def wins_outright(hand: Hand, rules: HouseRules) -> bool:
     """Return whether the hand is of a line of the pay table that wins whatever the dealer has."""
-    if not rules.lines or not hand.known():
+    if not hand.known() or not rules.lines:
         return False
     return all(line is not None and line.wins for line in lines(hand, rules))
 
@@ -151,7 +151,8 @@ def live(hand: Hand, rules: HouseRules) -> int:
         return UNSURE
     if not hand.known():
         return UNSURE
-    return DEAD if blackjack(hand, rules) or wins_outright(hand, rules) else LIVE
+    won = blackjack(hand, rules) or (rules.lines and wins_outright(hand, rules))
+    return DEAD if won else LIVE
 
 
 def rescued(hand: Hand, rules: HouseRules) -> bool:
