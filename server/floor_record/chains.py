@@ -1,49 +1,46 @@
 """The journals in the floor record, as a service reads them."""
 
 import asyncio
-import queue
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
+import sqlalchemy as sa
 
 from models.errors import OperatorError, TechnicianError
 from models.events import ConsoleEntry, ReviewResolved
 from models.judgements import AnyEvent
 from server.floor_record.decisions import DecisionSent
-from server.floor_record.link import Link
 from server.table.resolving import Handed
 from stream.clock import elapsed_ns
 from stream.journal import Place, link
 from stream.reading import Entry, UnknownEvent, dated, event_of
 from stream.upcasting import upcast
 
-_LINKS: Final = 4
 _PATIENCE_NS: Final = 15_000_000_000
 """Nanoseconds that a decision waits for its table."""
 _LOOK_S: Final = 0.05
 Events: TypeAlias = tuple[AnyEvent | UnknownEvent, ...]
 _BETWEEN: Final = """
     SELECT e.seq, e.hash, convert_to(e.body, 'UTF8'), e.version FROM pitwatch.entries e
-    WHERE e.day = ? AND e.table_id = ? AND e.epoch = ? AND e.seq > ? AND e.seq <= ?
-    ORDER BY e.seq LIMIT ?
+    WHERE e.day = %s AND e.table_id = %s AND e.epoch = %s AND e.seq > %s AND e.seq <= %s
+    ORDER BY e.seq LIMIT %s
 """
 _OF_MANY: Final = """
     SELECT v.nth, e.seq, e.hash, convert_to(e.body, 'UTF8'), e.version
-    FROM unnest(?::date[], ?::text[], ?::integer[], ?::bigint[], ?::bigint[])
+    FROM unnest(%s::date[], %s::text[], %s::integer[], %s::bigint[], %s::bigint[])
         WITH ORDINALITY AS v (day, table_id, epoch, after, upto, nth)
     CROSS JOIN LATERAL (
         SELECT * FROM pitwatch.entries e WHERE e.day = v.day AND e.table_id = v.table_id
-        AND e.epoch = v.epoch AND e.seq > v.after AND e.seq <= v.upto ORDER BY e.seq LIMIT ?
+        AND e.epoch = v.epoch AND e.seq > v.after AND e.seq <= v.upto ORDER BY e.seq LIMIT %s
     ) AS e ORDER BY v.nth, e.seq
 """
 _TIME_BEFORE: Final = """
-    SELECT at FROM pitwatch.entries WHERE day = ? AND table_id = ? AND epoch = ? AND seq < ?
+    SELECT at FROM pitwatch.entries WHERE day = %s AND table_id = %s AND epoch = %s AND seq < %s
     AND at IS NOT NULL ORDER BY seq DESC LIMIT 1
 """
 
@@ -68,32 +65,8 @@ class ChainState:
     is_sealed: bool
 
 
-class Links:
-    """Some connections that any thread may borrow."""
-
-    def __init__(self, url: str, *, settings: Mapping[str, str] = {}) -> None:
-        self._free: queue.LifoQueue[Link] = queue.LifoQueue()
-        self._all = [Link(url, settings=settings) for _ in range(_LINKS)]
-        for one in self._all:
-            self._free.put(one)
-
-    @contextmanager
-    def one(self) -> Iterator[Link]:
-        """Borrow a connection; wait while all are in use."""
-        found = self._free.get()
-        try:
-            yield found
-        finally:
-            self._free.put(found)
-
-    def close(self) -> None:
-        """Close them all."""
-        for one in self._all:
-            one.close()
-
-
 def entries_of(
-    on: Link, wanted: Sequence[tuple[ChainKey, int, int]], at_most: int
+    on: sa.Connection, wanted: Sequence[tuple[ChainKey, int, int]], at_most: int
 ) -> list[list[Entry]]:
     """Return the entries of several chains at once: of each those after a number up to another."""
     if not wanted:
@@ -108,13 +81,13 @@ def entries_of(
         [upto for *_, upto in wanted],
         at_most,
     )
-    for nth, *rest in on.execute(_OF_MANY, values).fetchall():
+    for nth, *rest in on.exec_driver_sql(_OF_MANY, values):
         found[nth - 1].append(Entry(*rest))
     return found
 
 
 def followed(
-    on: Link, key: ChainKey, entries: Sequence[Entry], place: Place
+    on: sa.Connection, key: ChainKey, entries: Sequence[Entry], place: Place
 ) -> tuple[Events, Place]:
     """Verify that entries follow ``place`` and return their events, and the last one's place.
 
@@ -134,24 +107,26 @@ def followed(
     return events_of(on, key, entries), place
 
 
-def events_of(on: Link, key: ChainKey, entries: Sequence[Entry]) -> Events:
+def events_of(on: sa.Connection, key: ChainKey, entries: Sequence[Entry]) -> Events:
     """Return the events of entries, dated."""
     where = f"session {key.session}"
     events = (event_of(upcast(one.body, one.version), where, one.seq) for one in entries)
     return tuple(dated(events, lambda: _time_before(on, key, entries[0].seq)))
 
 
-def _time_before(on: Link, key: ChainKey, seq: int) -> int | None:
+def _time_before(on: sa.Connection, key: ChainKey, seq: int) -> int | None:
     """Return the nearest time of an entry before one."""
-    row = on.execute(_TIME_BEFORE, (key.day, key.table, key.epoch, seq)).fetchone()
-    return None if row is None else int(row[0])
+    at: int | None = on.exec_driver_sql(
+        _TIME_BEFORE, (key.day, key.table, key.epoch, seq)
+    ).scalar_one_or_none()
+    return at
 
 
 class RecordJournal:
     """A session's journal in the floor record."""
 
-    def __init__(self, key: ChainKey, state: ChainState, links: Links) -> None:
-        self.key, self.state, self._links = key, state, links
+    def __init__(self, key: ChainKey, state: ChainState, engine: sa.Engine) -> None:
+        self.key, self.state, self._engine = key, state, engine
 
     @property
     def name(self) -> str:
@@ -160,21 +135,21 @@ class RecordJournal:
 
     def read_on(self, place: Place, at_most: int) -> tuple[Events, Place]:
         """Read and verify the next entries."""
-        with self._links.one() as on:
+        with self._engine.connect() as on:
             return followed(on, self.key, self._entries(on, place.seq, 2**62, at_most), place)
 
     def read_between(self, after_seq: int, last_seq: int) -> Events:
         """Read verified entries again."""
-        with self._links.one() as on:
+        with self._engine.connect() as on:
             entries = self._entries(on, after_seq, last_seq, last_seq - after_seq)
             return events_of(on, self.key, entries)
 
     def last_seq(self) -> int:
         """Return the number of the last entry that the floor has."""
-        query = "SELECT seq FROM pitwatch.chains WHERE table_id = ? AND epoch = ?"
-        with self._links.one() as on:
-            row: Any = on.execute(query, (self.key.table, self.key.epoch)).fetchone()
-        return int(row[0])
+        query = "SELECT seq FROM pitwatch.chains WHERE table_id = %s AND epoch = %s"
+        with self._engine.connect() as on:
+            values = (self.key.table, self.key.epoch)
+            return int(on.exec_driver_sql(query, values).scalar_one())
 
     def is_sealed(self) -> bool:
         """Return whether the table closed it in order, as it last said."""
@@ -202,7 +177,7 @@ class RecordJournal:
         return await asyncio.to_thread(self._hand_in, msgspec.json.encode(entry))
 
     def _hand_in(self, word: bytes) -> Handed:
-        with self._links.one() as on:
+        with self._engine.connect() as on:
             sent = DecisionSent(on, self.key.session, word)
             until_ns = elapsed_ns() + _PATIENCE_NS
             while (handed := sent.answer()) is None:
@@ -218,10 +193,10 @@ class RecordJournal:
                 time.sleep(_LOOK_S)
         return handed
 
-    def _entries(self, on: Link, after: int, upto: int, at_most: int) -> list[Entry]:
+    def _entries(self, on: sa.Connection, after: int, upto: int, at_most: int) -> list[Entry]:
         key = self.key
         values = (key.day, key.table, key.epoch, after, upto, at_most)
-        found = [Entry(*row) for row in on.execute(_BETWEEN, values).fetchall()]
+        found = [Entry(*row) for row in on.exec_driver_sql(_BETWEEN, values)]
         if not found and self.state.state == "retired":
             raise OperatorError(
                 f"the day {key.day} was retired from the floor record",

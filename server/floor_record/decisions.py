@@ -8,16 +8,18 @@ journal. A repeated decision is journalled once, so a delivery that was killed n
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+
+import sqlalchemy as sa
 
 from models.decode import decode_event
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from models.events import ConsoleEntry, ReviewResolved
 from server.floor_record.database import FloorDown, is_older
-from server.floor_record.link import Link
+from server.floor_record.engine import floor_engine
 from server.table.resolving import Handed, decide, enter
 from stream.clock import elapsed_ns
 from stream.files import JournalFiles
@@ -47,7 +49,7 @@ class DecisionDelivery:
     def __init__(
         self, url: str, journals: Callable[[], list[Path]], *, decides: bool = False
     ) -> None:
-        self._link, self._journals, self._decides = Link(url), journals, decides
+        self._engine, self._journals, self._decides = floor_engine(url), journals, decides
         self._reported: dict[Path, tuple[int, int, int, bool]] = {}
         """The state of each journal's files when it was last reported."""
         self._signed: dict[Path, tuple[int, int, int]] = {}
@@ -70,7 +72,7 @@ class DecisionDelivery:
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._link.close()
+        self._engine.dispose()
 
     def report_states(self) -> None:
         """Report once whether each journal is being written and sealed, and what was signed.
@@ -113,10 +115,9 @@ class DecisionDelivery:
             return
         journal = self._id_of(path)
         now = log_size > 0, not waiting(path) and has_seal(path)
-        if journal is not None:
-            query = "SELECT pitwatch.stands(?, ?, ?)"
-            if self._link.execute(query, (journal, *now)).fetchall()[0][0]:
-                self._reported[path] = stamp
+        query = "SELECT pitwatch.stands(%s, %s, %s)"
+        if journal is not None and self._ask(query, journal, *now)[0][0]:
+            self._reported[path] = stamp
 
     def _report_signature(self, path: Path) -> None:
         """Send the last checkpoint that a journal has, where it has a new one."""
@@ -138,9 +139,10 @@ class DecisionDelivery:
 
     def _sends(self, journal: str, last: Signature) -> bool:
         """Send a signature; return whether the floor knows the journal."""
-        query = "SELECT pitwatch.signed(?, ?, ?, ?, ?)"
         try:
-            return bool(self._link.execute(query, (journal, *last)).fetchall()[0][0])
+            return bool(
+                self._ask("SELECT pitwatch.signed(%s, %s, %s, %s, %s)", journal, *last)[0][0]
+            )
         except TechnicianError as fault:
             if not is_older(fault):
                 raise
@@ -165,11 +167,15 @@ class DecisionDelivery:
             FloorDown: the database does not answer.
         """
         here = dict(self._identified())
-        asked = self._link.execute("SELECT * FROM pitwatch.asked(?)", (list(here),)).fetchall()
+        asked = self._ask("SELECT * FROM pitwatch.asked(%s)", list(here))
         for number, journal, word in asked:
             answer = self._delivered(here[journal], word)
-            self._link.execute("SELECT pitwatch.answered(?, ?, ?, ?, ?)", (number, *answer))
+            self._ask("SELECT pitwatch.answered(%s, %s, %s, %s, %s)", number, *answer)
         return len(asked)
+
+    def _ask(self, query: str, *values: object) -> Sequence[Any]:
+        with self._engine.connect() as on:
+            return on.exec_driver_sql(query, values).all()
 
     def _identified(self) -> Iterator[tuple[str, Path]]:
         for path in self._journals():
@@ -207,10 +213,9 @@ def _fields(path: Path, handed: Handed) -> dict[str, object]:
 class DecisionSent:
     """A service's side: ask, and wait for the table's answer."""
 
-    def __init__(self, on: Link, session: str, word: bytes) -> None:
+    def __init__(self, on: sa.Connection, session: str, word: bytes) -> None:
         self._on, self._session = on, session
-        query = "SELECT pitwatch.ask(?, ?)"
-        self.number: int = on.execute(query, (session, word.decode())).fetchall()[0][0]
+        self.number: int = self._ask("SELECT pitwatch.ask(%s, %s)", session, word.decode())[0]
 
     def answer(self) -> Handed | None:
         """Return the place of the decision; ``None`` while the table has not answered.
@@ -218,9 +223,8 @@ class DecisionSent:
         Raises:
             OperatorError: the table refuses it.
         """
-        query = "SELECT seq, by, refused, answered_at FROM pitwatch.decisions WHERE number = ?"
-        row: Any = self._on.execute(query, (self.number,)).fetchall()[0]
-        seq, by, refused, answered_at = row
+        query = "SELECT seq, by, refused, answered_at FROM pitwatch.decisions WHERE number = %s"
+        seq, by, refused, answered_at = self._ask(query, self.number)
         if refused is not None:
             raise OperatorError(refused, where=f"session {self._session}", way_out="Decide again")
         return None if answered_at is None else Handed(seq, by)
@@ -229,11 +233,13 @@ class DecisionSent:
         """Return whether the floor has what followed from the decision."""
         query = (
             "SELECT c.seq >= d.last FROM pitwatch.decisions d"
-            " JOIN pitwatch.chains c ON c.session = d.session WHERE d.number = ?"
+            " JOIN pitwatch.chains c ON c.session = d.session WHERE d.number = %s"
         )
-        return bool(self._on.execute(query, (self.number,)).fetchall()[0][0])
+        return bool(self._ask(query, self.number)[0])
 
     def withdraw(self) -> bool:
         """Take it back; return whether no table had answered."""
-        found = self._on.execute("SELECT pitwatch.withdraw(?)", (self.number,)).fetchall()
-        return bool(found and found[0][0])
+        return bool(self._ask("SELECT pitwatch.withdraw(%s)", self.number)[0])
+
+    def _ask(self, query: str, *values: object) -> Any:
+        return self._on.exec_driver_sql(query, values).one()

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+import sqlalchemy as sa
 
 from models.events import ReviewResolved, RoundOpened
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
@@ -12,23 +14,24 @@ from server.floor_record.chains import (
     ChainKey,
     ChainState,
     Events,
-    Links,
     RecordJournal,
     entries_of,
     events_of,
 )
+from server.floor_record.engine import floor_engine, record_index
 from server.floor_record.folding import Folding
-from server.floor_record.index import RecordIndex, rounds_of
 from server.floor_record.proving import SIGNATURES, proven_in
 from server.readmodel.ending import Ending
 from server.readmodel.entries import KEPT
 from server.readmodel.floor import Floor
-from server.readmodel.index import ENDLESS, Sought
+from server.readmodel.index import ENDLESS, KINDS, Sought
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from stream.clock import elapsed_ns
 from stream.reading import UnknownEvent
 
+_ANSWER_MS: Final = 5_000
+"""Milliseconds that a request waits at most for rows: its thread answers others too."""
 _PROVEN_NS: Final = 5_000_000_000
 """Nanoseconds between two looks at what tables signed: they sign once a minute or less often."""
 _STATES_NS: Final = 1_000_000_000
@@ -39,7 +42,11 @@ _MOVED: Final = """
     SELECT s.moved, s.id, s.kept, s.seq, s.fault,
         s.name, c.table_id, c.epoch, c.day, c.state, c.written, c.sealed
     FROM pitwatch_read.sessions s JOIN pitwatch.chains c ON c.session = s.name
-    WHERE s.moved > ? ORDER BY s.moved LIMIT 2000
+    WHERE s.moved > %s ORDER BY s.moved LIMIT 2000
+"""
+_ROUNDS: Final = """
+    SELECT r.session, r.body FROM unnest(%s::bigint[], %s::bigint[]) AS v (session, round)
+    JOIN pitwatch_read.rounds r USING (session, round) ORDER BY r.session, r.round, r.n
 """
 _STATES: Final = "SELECT session, state, written, sealed FROM pitwatch.chains"
 _FOLDED: Final = "SELECT name, seq, fault IS NOT NULL FROM pitwatch_read.sessions"
@@ -90,9 +97,8 @@ class RecordFloor(Floor):
         ending: Ending,
         now_ns: Callable[[], int],
     ) -> None:
-        self._record_index = RecordIndex(url)
-        super().__init__(self._record_index, on_read, ending, now_ns)
-        self._links = Links(url)
+        super().__init__(record_index(url, answer_ms=_ANSWER_MS), on_read, ending, now_ns)
+        self._engine = floor_engine(url)
         self._folding = Folding(url, self._is_worked_on_now, ending)
         self._sessions: dict[str, Session] = {}
         self._journals: dict[str, RecordJournal] = {}
@@ -112,14 +118,14 @@ class RecordFloor(Floor):
             FloorDown: the database does not answer.
             InstallerError: it has no floor record of this version.
         """
-        with self._links.one() as on:
-            on.execute("SELECT FROM pitwatch_read.made")
+        with self._engine.connect() as on:
+            on.exec_driver_sql("SELECT FROM pitwatch_read.made")
         self._folding.start()
 
     def close(self) -> None:
         """Let go of every connection."""
         self._folding.close()
-        self._links.close()
+        self._engine.dispose()
         super().close()
 
     async def poll(self) -> None:
@@ -189,7 +195,7 @@ class RecordFloor(Floor):
         session.fault = moved.fault or _why_refused(moved.state)
 
     def _opened(self, moved: _Moved) -> Session:
-        journal = RecordJournal(moved.key, moved.state, self._links)
+        journal = RecordJournal(moved.key, moved.state, self._engine)
         self._journals[moved.key.session] = journal
         stored = (moved.number, moved.kept)
         session = Session(journal, self.index, self.is_worked_on, self._ending, stored)
@@ -217,8 +223,8 @@ class RecordFloor(Floor):
     # --- in other threads -----------------------------------------------------------------
 
     def _moved_since(self, moved: int) -> list[_Moved]:
-        with self._links.one() as on:
-            rows = on.execute(_MOVED, (moved,)).fetchall()
+        with self._engine.connect() as on:
+            rows = on.exec_driver_sql(_MOVED, (moved,)).all()
         return [
             _Moved(at, number, ChainKey(*row[:4]), kept, seq, fault, ChainState(*row[4:]))
             for at, number, kept, seq, fault, *row in rows
@@ -227,7 +233,7 @@ class RecordFloor(Floor):
     def _news_of(
         self, moved: Iterable[_Moved], wanted: Sequence[tuple[ChainKey, int, int]]
     ) -> _News:
-        with self._links.one() as on:
+        with self._engine.connect() as on:
             found = entries_of(on, wanted, KEPT)
             events = {
                 key.session: events_of(on, key, entries)
@@ -239,36 +245,43 @@ class RecordFloor(Floor):
                 for number in _rounds_of(events.get(one.key.session, ()))
             ]
             rounds = defaultdict[int, dict[int, RoundRow]](dict)
-            for session, row in rounds_of(on, touched):
+            for session, row in _rounds(on, touched):
                 rounds[session][row.round] = row
         return _News(events, rounds)
 
     def _proven_now(self, names: list[str]) -> dict[str, int]:
         if not names:
             return {}
-        with self._links.one() as on:
-            return proven_in(on.execute(SIGNATURES.replace("%s", "?"), (names,)).fetchall())
+        with self._engine.connect() as on:
+            return proven_in(on.exec_driver_sql(SIGNATURES, (names,)))
 
     def _stated(self) -> list[tuple[str, ChainState]]:
-        with self._links.one() as on:
-            return [(name, ChainState(*rest)) for name, *rest in on.execute(_STATES).fetchall()]
+        with self._engine.connect() as on:
+            return [(name, ChainState(*rest)) for name, *rest in on.exec_driver_sql(_STATES)]
 
     def _has_caught_up(self) -> bool:
         """Return whether all is folded that the floor had when it was first asked."""
         if not self._folding.has_begun.is_set():
             return False
-        with self._links.one() as on:
+        with self._engine.connect() as on:
             if self._awaited is None:
-                self._awaited = dict(on.execute(_AT_START).fetchall())
+                self._awaited = dict(map(tuple, on.exec_driver_sql(_AT_START)))
             if self._awaited:
                 folded = {
                     name: ENDLESS if is_at_fault else seq
-                    for name, seq, is_at_fault in on.execute(_FOLDED).fetchall()
+                    for name, seq, is_at_fault in on.exec_driver_sql(_FOLDED)
                 }
                 self._awaited = {
                     name: seq for name, seq in self._awaited.items() if folded.get(name, 0) < seq
                 }
         return not self._awaited
+
+
+def _rounds(on: sa.Connection, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, RoundRow]]:
+    """Yield rounds of several sessions: of each the session's number and its row."""
+    sessions, numbers = [one for one, _ in wanted], [number for _, number in wanted]
+    for session, body in on.exec_driver_sql(_ROUNDS, (sessions, numbers)):
+        yield session, KINDS[RoundRow].decoder.decode(body)
 
 
 def _why_refused(state: ChainState) -> str | None:

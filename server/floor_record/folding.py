@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import sqlalchemy as sa
+
 from models.errors import PitwatchError
 from server.floor_record.chains import (
     ChainKey,
     ChainState,
-    Links,
     RecordJournal,
     entries_of,
     followed,
 )
 from server.floor_record.database import FloorDown
-from server.floor_record.index import RecordIndex
+from server.floor_record.engine import floor_engine, record_index
 from server.readmodel.ending import Ending
 from server.readmodel.floor import made_by
-from server.readmodel.index import KINDS
 from server.readmodel.session import Session
 from stream.clock import elapsed_ns
 from stream.reading import Entry
@@ -50,12 +50,12 @@ _AGAIN_NS: Final = 60_000_000_000
 """Nanoseconds after which a session with a fault is tried again."""
 _BEHIND: Final = """
     SELECT c.session, c.table_id, c.epoch, c.day, c.seq - coalesce(s.seq, 0) FROM pitwatch.chains c
-    LEFT JOIN sessions s ON s.name = c.session
+    LEFT JOIN pitwatch_read.sessions s ON s.name = c.session
     WHERE c.seq > coalesce(s.seq, 0) AND c.state <> 'retired'
     ORDER BY c.seq - coalesce(s.seq, 0)
 """
 _RETIRED: Final = """
-    SELECT s.id FROM sessions s JOIN pitwatch.chains c ON c.session = s.name
+    SELECT s.id FROM pitwatch_read.sessions s JOIN pitwatch.chains c ON c.session = s.name
     WHERE c.state = 'retired' AND s.seq > 0
 """
 log: Final = logging.getLogger("pitwatch.service")
@@ -79,8 +79,7 @@ class Folding:
     def __init__(
         self, url: str, is_worked_on: Callable[[str, int], bool], ending: Ending | None
     ) -> None:
-        self._index = RecordIndex(url, folds=True)
-        self._links = Links(url)
+        self._index, self._engine = record_index(url), floor_engine(url)
         self._is_worked_on, self._ending = is_worked_on, ending
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._faults: dict[str, _Fault] = {}
@@ -101,8 +100,9 @@ class Folding:
         self._thread.start()
 
     def _made_by(self) -> str | None:
-        row = self._index.link.execute("SELECT by FROM made").fetchone()
-        return None if row is None else row[0]
+        with self._engine.connect() as on:
+            by: str | None = on.exec_driver_sql("SELECT by FROM pitwatch_read.made").scalar()
+            return by
 
     def close(self) -> None:
         """End, after the transaction at work."""
@@ -110,23 +110,22 @@ class Folding:
         if self._thread.is_alive():
             self._thread.join()
         self._index.close()
-        self._links.close()
+        self._engine.dispose()
 
     def _run(self) -> None:
         while not self._over.is_set():
             try:
-                self._fold_while_locked()
+                with self._index.held() as on:  # whose end lets go of the lock
+                    self._fold_while_locked(on)
             except FloorDown as fault:
                 log.warning("nothing is folded: %s", fault)
             except Exception:  # the service goes on; the log has the traceback
                 log.exception("entries cannot be folded; retrying")
-            self._index.link.close()  # lets go of the lock
             self._sessions.clear()
             self._over.wait(_WAIT_S)
 
-    def _fold_while_locked(self) -> None:
-        on = self._index.link
-        while not on.execute("SELECT pg_try_advisory_lock(?)", (LOCK,)).fetchone()[0]:  # type: ignore[index]
+    def _fold_while_locked(self, on: sa.Connection) -> None:
+        while not _is_locked(on):
             self.has_begun.set()
             if self._over.wait(_WAIT_S):
                 return
@@ -146,7 +145,7 @@ class Folding:
 
         Two versions beside each other do not take turns: the one started last has made the rows.
         """
-        on, own, found = self._index.link, made_by(), self._made_by()
+        own, found = made_by(), self._made_by()
         if found == own:
             return True
         if found != self._made_at_start:
@@ -154,13 +153,9 @@ class Folding:
             self._over.wait(_REFUSED_S)
             return False
         self._made_at_start = own
-        names = (*(kind.table for kind in KINDS.values()), "notes", "made")
         if found is not None:
             log.warning("the rows are of another version: the floor's entries are folded again")
-        with on.whole():
-            on.execute(f"TRUNCATE {', '.join(names)}")
-            on.execute("UPDATE sessions SET kept = NULL, seq = 0, moved = nextval('moves')")
-            on.execute("INSERT INTO made VALUES (?)", (own,))
+        self._index.begin_anew(own)
         return True
 
     def fold_once(self) -> bool:
@@ -169,10 +164,11 @@ class Folding:
         Of the sessions that are far behind, the nearest comes last, and the next one after another
         look: live tables have news in between.
         """
-        on = self._index.link
-        for (number,) in on.execute(_RETIRED).fetchall():
+        with self._engine.connect() as on:
+            retired = on.exec_driver_sql(_RETIRED).scalars().all()
+            behind = [(ChainKey(*key), size) for *key, size in on.exec_driver_sql(_BEHIND)]
+        for number in retired:
             self._index.forget(number)
-        behind = [(ChainKey(*key), size) for *key, size in on.execute(_BEHIND).fetchall()]
         behind = [(key, size) for key, size in behind if self._is_due(key.session)]
         near = [key for key, size in behind if size < _LATE]
         far = [key for key, size in behind if size >= _LATE][:1]
@@ -192,11 +188,11 @@ class Folding:
         """Fold some sessions in one transaction; where one cannot be, each in its own."""
         sessions = list(self._opened(keys))
         wanted = [(key, one.place.seq, 2**62) for key, one in zip(keys, sessions, strict=True)]
-        found = entries_of(self._index.link, wanted, _AT_ONCE)
         try:
-            with self._index.writing():
+            with self._engine.connect() as on, self._index.writing():
+                found = entries_of(on, wanted, _AT_ONCE)
                 for key, session, entries in zip(keys, sessions, found, strict=True):
-                    self._fold(key, session, entries)
+                    self._fold(on, key, session, entries)
         except FloorDown:
             raise
         except Exception as fault:  # one session's fault leaves the others as they are
@@ -208,8 +204,10 @@ class Folding:
             for key in keys:
                 self._fold_some([key])
 
-    def _fold(self, key: ChainKey, session: Session, entries: Sequence[Entry]) -> None:
-        events, place = followed(self._index.link, key, entries, session.place)
+    def _fold(
+        self, on: sa.Connection, key: ChainKey, session: Session, entries: Sequence[Entry]
+    ) -> None:
+        events, place = followed(on, key, entries, session.place)
         for event in events:
             session.fold(event)
         session.place = place
@@ -221,15 +219,12 @@ class Folding:
         log.exception("the journal cannot be read: %s", key.session)
         what = fault.what if isinstance(fault, PitwatchError) else "see the log"
         self._faults[key.session] = _Fault(what, elapsed_ns())
-        self._index.link.execute(
-            "UPDATE sessions SET fault = ?, moved = nextval('moves') WHERE name = ?",
-            (f"an entry cannot be read: {what}", key.session),
-        )
+        self._index.refuse(key.session, f"an entry cannot be read: {what}")
 
     def _opened(self, keys: Sequence[ChainKey]) -> Iterator[Session]:
         for key in keys:
             if key.session not in self._sessions:
-                journal = RecordJournal(key, ChainState("sound", False, False), self._links)
+                journal = RecordJournal(key, ChainState("sound", False, False), self._engine)
                 self._sessions[key.session] = Session(
                     journal, self._index, self._is_worked_on, self._ending
                 )
@@ -237,3 +232,10 @@ class Folding:
             yield self._sessions[key.session]
         while len(self._sessions) > max(_KEPT, len(keys)):
             self._sessions.popitem(last=False)
+
+
+def _is_locked(on: sa.Connection) -> bool:
+    """Return whether this connection holds the lock, as long as it lasts."""
+    with on.begin():
+        query = "SELECT pg_try_advisory_lock(%s)"
+        return bool(on.exec_driver_sql(query, (LOCK,)).scalar_one())

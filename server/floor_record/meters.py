@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import Final
 
+import sqlalchemy as sa
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from server.floor_record.database import FloorDown
-from server.floor_record.link import Link
+from server.floor_record.engine import floor_engine
 
 _TABLES: Final = """
     SELECT table_id, max(behind), extract(epoch FROM min(silent))::double precision
@@ -45,7 +46,7 @@ class FloorMeters(Collector):
     """Collects the metrics; while the database does not answer, only that it does not."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._engine = floor_engine(url, answer_ms=_ANSWER_MS)
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing beforehand: a service starts without waiting for the database."""
@@ -53,39 +54,39 @@ class FloorMeters(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Ask the database."""
-        link = Link(self._url, answer_ms=_ANSWER_MS)
         up = GaugeMetricFamily("pitwatch_floor_up", "1 while the floor's database answers.")
         try:
-            found = list(_asked(link))
+            with self._engine.connect() as on:
+                found = list(_asked(on))
         except FloorDown:
             up.add_metric((), 0)
             return (up,)
         finally:
-            link.close()
+            self._engine.dispose()
         up.add_metric((), 1)
         return (up, *found)
 
 
-def _asked(on: Link) -> Iterable[Metric]:
+def _asked(on: sa.Connection) -> Iterable[Metric]:
     behind = _gauge("behind_entries", "Entries that a table has and the floor has not.", "table")
     silent = _gauge("silent_seconds", "Time since a table's forwarder was last heard.", "table")
-    for table, entries, silent_s in on.execute(_TABLES).fetchall():
+    for table, entries, silent_s in on.exec_driver_sql(_TABLES):
         behind.add_metric((table,), entries)
         silent.add_metric((table,), silent_s)
     chains = _gauge("chains", "Journals, by whether the floor takes more of them.", "state")
-    for state, count in on.execute(_CHAINS).fetchall():
+    for state, count in on.exec_driver_sql(_CHAINS):
         chains.add_metric((state,), count)
     aside = _gauge("quarantined", "Entries in quarantine, by reason.", "reason")
-    for reason, count in on.execute(_QUARANTINE).fetchall():
+    for reason, count in on.exec_driver_sql(_QUARANTINE):
         aside.add_metric((reason,), count)
     unfolded = _gauge("unfolded_entries", "Entries that no service has folded into rows yet.")
-    unfolded.add_metric((), on.execute(_UNFOLDED).fetchall()[0][0])
-    there, in_step, lag_s = on.execute(_REPLICAS).fetchall()[0]
+    unfolded.add_metric((), on.exec_driver_sql(_UNFOLDED).scalar_one())
+    there, in_step, lag_s = on.exec_driver_sql(_REPLICAS).one()
     replicas = _gauge("replicas", "Connected replicas, by whether commits wait for them.", "kind")
     replicas.add_metric(("synchronous",), in_step)
     replicas.add_metric(("asynchronous",), there - in_step)
     wanted = _gauge("replica_wanted", "1 where commits are configured to wait for a replica.")
-    wanted.add_metric((), on.execute(_WANTED).fetchall()[0][0])
+    wanted.add_metric((), on.exec_driver_sql(_WANTED).scalar_one())
     lag = _gauge("replica_lag_seconds", "How far the slowest replica is behind.")
     lag.add_metric((), lag_s)
     return behind, silent, chains, aside, unfolded, replicas, wanted, lag

@@ -3,18 +3,18 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
+import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 
-from server.floor_record.chains import Links
-from server.floor_record.database import FloorDown
+from server.floor_record.engine import floor_engine
 from server.floor_record.floor import RecordFloor
-from server.floor_record.link import Link
 from server.floor_record.meters import FloorMeters
-from server.floor_record.people import SharedAccounts, SharedJournal
+from server.floor_record.people import SharedJournal
+from server.readmodel.databases import locked
 from server.readmodel.ending import Ending
 from server.readmodel.floor import Floor
 from stream.checkpoints import Checkpoint
@@ -40,8 +40,8 @@ class _Rate(Protocol):
 class SharedTurnstile:
     """Counts each client's requests to all services together."""
 
-    def __init__(self, links: Links, kind: str, rate: _Rate) -> None:
-        self._links, self._kind, self._rate = links, kind, rate
+    def __init__(self, engine: sa.Engine, kind: str, rate: _Rate) -> None:
+        self._engine, self._kind, self._rate = engine, kind, rate
 
     async def wait_ns(self, who: str) -> int:
         """Take a token of ``who``: return 0, or the nanoseconds until there is one.
@@ -52,10 +52,10 @@ class SharedTurnstile:
         return await asyncio.to_thread(self._taken, who)
 
     def _taken(self, who: str) -> int:
-        query = "SELECT pitwatch_people.admitted(?, ?, ?, ?)"
-        with self._links.one() as on:
+        query = "SELECT pitwatch_people.admitted(%s, %s, %s, %s)"
+        with self._engine.connect() as on:
             values = (self._kind, who, self._rate.per_s, self._rate.burst)
-            wait_s: float = on.execute(query, values).fetchall()[0][0]
+            wait_s: float = on.exec_driver_sql(query, values).scalar_one()
         return math.ceil(wait_s * 1e9)
 
 
@@ -71,8 +71,8 @@ class RecordStore:
 
     def __init__(self, url: str, *, has_recordings: bool = False) -> None:
         self._url, self._has_recordings = url, has_recordings
-        self._counts = Links(url, settings={"synchronous_commit": "off"})
-        self._turn, self._turn_link = asyncio.Lock(), Link(url)
+        self._engine = floor_engine(url, settings={"synchronous_commit": "off"})
+        self._turn = asyncio.Lock()
 
     @property
     def no_recordings(self) -> str | None:
@@ -85,9 +85,9 @@ class RecordStore:
         """Return the tables of the floor record."""
         return RecordFloor(self._url, on_read, ending, now_ns)
 
-    def accounts(self) -> SharedAccounts:
-        """Return the accounts, on a connection of their own."""
-        return SharedAccounts(self._url)
+    def accounts(self) -> sa.Engine:
+        """Return the database of the accounts, on connections of their own."""
+        return floor_engine(self._url, settings={"search_path": "pitwatch_people"})
 
     def own_journal(
         self, file: Path, due: Checkpoints, known: Collection[Checkpoint]
@@ -97,7 +97,7 @@ class RecordStore:
 
     def turnstile(self, kind: str, rate: _Rate, kept: int) -> SharedTurnstile:  # noqa: ARG002
         """Return a count of requests to all services."""
-        return SharedTurnstile(self._counts, kind, rate)
+        return SharedTurnstile(self._engine, kind, rate)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -107,13 +107,12 @@ class RecordStore:
             FloorDown: the database does not answer, or others take too long.
         """
         async with self._turn:
-            on = self._turn_link
-            await asyncio.to_thread(on.execute, "SELECT pg_advisory_lock(?)", (_TURN,))
+            lock = locked(self._engine, _TURN)
+            await asyncio.to_thread(lock.__enter__)
             try:
                 yield
             finally:
-                with suppress(FloorDown):  # a lost connection has let go of the lock
-                    await asyncio.to_thread(on.execute, "SELECT pg_advisory_unlock(?)", (_TURN,))
+                await asyncio.to_thread(lock.__exit__, None, None, None)
 
     def measure(self, registry: CollectorRegistry) -> None:
         """Add the metrics of the floor record."""
@@ -121,5 +120,4 @@ class RecordStore:
 
     def close(self) -> None:
         """Close what it shares among requests."""
-        self._counts.close()
-        self._turn_link.close()
+        self._engine.dispose()

@@ -1,18 +1,22 @@
 """The index: rows from the journals, so that nothing is read twice.
 
 It is derived: every row comes from an entry that the chain proved. For each journal it stores the
-last entry read and its hash. :class:`server.readmodel.file_index.FileIndex` keeps it in a file, the
-floor record in its database.
+last entry read and its hash. The same tables and statements serve SQLite, where one machine keeps
+the rows (:mod:`server.readmodel.file_index`), and PostgreSQL, where the floor record keeps them.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import asyncio
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
+import sqlalchemy as sa
 
+from server.readmodel.databases import is_shared, putting
 from server.readmodel.views import (
     HandRow,
     LedgerRow,
@@ -29,48 +33,124 @@ Key: TypeAlias = tuple[int, str, int, int]
 """``at``, session, ``seq``, and a number that distinguishes rows of one event."""
 
 ENDLESS: Final = 2**63 - 1
-KEY: Final = "at, session, seq, n"
+_KEY: Final = ("at", "session", "seq", "n")
+_READERS: Final = 3
+METADATA: Final = sa.MetaData()
+"""The tables of the index. A migration of the floor record creates the same in PostgreSQL."""
+
+
+class _Word(sa.TypeDecorator[str]):
+    """Text. PostgreSQL stores no NUL in it, so neither database does."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else str(value).replace("\0", "\ufffd")
+
+
+def _whole(name: str) -> "sa.Column[int]":
+    return sa.Column(name, sa.BigInteger, nullable=False)
+
+
+def _named(name: str, *more: "sa.Column[Any]") -> sa.Table:
+    number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # its own numbers are INTEGER
+    return sa.Table(
+        name,
+        METADATA,
+        sa.Column("id", number, primary_key=True),
+        sa.Column("name", _Word, nullable=False, unique=True),
+        *more,
+    )
+
+
+MADE: Final = sa.Table("made", METADATA, sa.Column("by", sa.Text, nullable=False))
+SESSIONS: Final = _named(
+    "sessions",
+    sa.Column("kept", sa.LargeBinary),
+    sa.Column("seq", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("moved", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("fault", sa.Text),
+)
+"""``seq``, ``moved`` (which rises with each change) and ``fault`` are for other processes."""
+_TABLES: Final = _named("tables")
+_NOTES: Final = sa.Table(
+    "notes",
+    METADATA,
+    sa.Column("session", sa.BigInteger, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("number", sa.BigInteger, primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+_MOVES: Final = sa.Sequence("moves")
 
 
 @dataclass(frozen=True, slots=True)
 class RowKind(Generic[R]):
     """How the rows of a kind are stored."""
 
-    table: str
+    table: sa.Table
     decoder: msgspec.json.Decoder[R]
-    asked_by: tuple[str, ...] = ()
+    asked_by: tuple[str, ...]
     """Fields that lists are filtered by, in addition to those of every row."""
 
 
-def _kind(table: str, model: type[R], *asked_by: str) -> RowKind[R]:
-    return RowKind(table, msgspec.json.Decoder(model), asked_by)
+def _kind(name: str, model: type[R], *asked_by: "sa.Column[Any]") -> RowKind[R]:
+    table = sa.Table(
+        name,
+        METADATA,
+        *map(_whole, (*_KEY, "tab")),
+        sa.Column("noticed", sa.Boolean, nullable=False),
+        _whole("round"),
+        *asked_by,
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        sa.Index(f"{name}_by_time", *_KEY, unique=True),
+        sa.Index(f"{name}_by_table", "tab", *_KEY),
+        sa.Index(f"{name}_by_round", "session", "round"),
+    )
+    return RowKind(table, msgspec.json.Decoder(model), tuple(one.name for one in asked_by))
+
+
+def _spot() -> "sa.Column[int]":
+    return sa.Column("spot", sa.BigInteger)
 
 
 KINDS: Final[Mapping[type[Row], RowKind[Any]]] = {
-    RoundRow: _kind("rounds", RoundRow, "status"),
-    HandRow: _kind("hands", HandRow, "spot"),
-    ViolationRow: _kind("violations", ViolationRow, "spot", "code"),
+    RoundRow: _kind("rounds", RoundRow, sa.Column("status", _Word)),
+    HandRow: _kind("hands", HandRow, _spot()),
+    ViolationRow: _kind("violations", ViolationRow, _spot(), sa.Column("code", _Word)),
     ReviewRow: _kind("reviews", ReviewRow),
-    PaymentRow: _kind("payments", PaymentRow, "spot"),
-    LedgerRow: _kind("ledger", LedgerRow, "account"),
+    PaymentRow: _kind("payments", PaymentRow, _spot()),
+    LedgerRow: _kind("ledger", LedgerRow, sa.Column("account", _Word)),
 }
-
-
-class Result(Protocol):
-    """The rows of a statement."""
-
-    def fetchone(self) -> Any:
-        """Return the next row; ``None`` after the last."""
-
-    def fetchall(self) -> list[Any]:
-        """Return all rows."""
-
-
-class Asked(Protocol):
-    """A connection to where the rows are; ``?`` stands for a value."""
-
-    def execute(self, query: str, values: Sequence[Any] = (), /) -> Result:
-        """Run a statement."""
+_ROUNDS: Final = KINDS[RoundRow].table.c
+_CODES: Final = KINDS[ViolationRow].table.c
+_NOTICED: Final = _ROUNDS.noticed == sa.true()
+sa.Index("rounds_noticed", *(_ROUNDS[one] for one in _KEY), sqlite_where=_NOTICED)
+_OPEN: Final = _ROUNDS.status != "final"
+sa.Index("rounds_by_status", _ROUNDS.status, *(_ROUNDS[one] for one in _KEY), sqlite_where=_OPEN)
+sa.Index("violations_by_code", _CODES.code, *(_CODES[one] for one in _KEY))
+_ROW_TABLES: Final = (*(kind.table for kind in KINDS.values()), _NOTES)
+_SESSION: Final = sa.select(SESSIONS.c.id, SESSIONS.c.kept).where(
+    SESSIONS.c.name == sa.bindparam("name")
+)
+_TABLE: Final = sa.select(_TABLES.c.id).where(_TABLES.c.name == sa.bindparam("name"))
+_IS_NOTE: Final = sa.and_(*(one == sa.bindparam(f"of_{one.name}") for one in _NOTES.primary_key))
+_NOTED: Final = sa.select(_NOTES.c.body).where(_IS_NOTE)
+_DROP_NOTE: Final = sa.delete(_NOTES).where(_IS_NOTE)
+_OF_ROUND: Final = {
+    kind: sa.select(*own.table.c["at", "seq", "n", "body"])
+    .where(own.table.c.session == sa.bindparam("of"), own.table.c.round == sa.bindparam("number"))
+    .order_by(own.table.c.n)
+    for kind, own in KINDS.items()
+}
+_DROP_ROUND: Final = {
+    kind: sa.delete(own.table).where(
+        own.table.c.session == sa.bindparam("of"), own.table.c.round == sa.bindparam("number")
+    )
+    for kind, own in KINDS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,189 +180,304 @@ class Sought(Generic[R]):
     """Whether they come in the order of time; they then begin at ``from_ns``."""
 
 
-class Index(ABC):
+class Index:
     """The rows, by session. One thread writes; others read lists meanwhile.
 
-    The SQL is what SQLite and PostgreSQL have in common.
+    Args:
+        engine: the database, with transactions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+        self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._threads = ThreadPoolExecutor(_READERS, "index")
         self._tables: dict[str, int] = {}
         """The ids of tables, by their names."""
+        self._moved = {"moved": _MOVES.next_value()} if is_shared(engine) else {}
+        """The change of a session that other processes look for; SQLite has one process."""
+        self._anew = {"kept": None, "seq": 0, **self._moved}
+        self._puts = _puts(engine, self._moved)
+        self._held: sa.Connection | None = None
+        self._batch: _Batch | None = None
+        """What the transaction under way has still to write."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Close it in order."""
+        """Close every connection in order."""
+        self._threads.shutdown()
+        self.engine.dispose()
 
-    @abstractmethod
-    def writing(self) -> AbstractContextManager[None]:
-        """Return a context that keeps everything written within, or nothing of it."""
+    @contextmanager
+    def held(self) -> Iterator[sa.Connection]:
+        """Write over one connection within, which ends there with its locks."""
+        with self.engine.connect() as on:
+            self._held = on
+            try:
+                yield on
+            finally:
+                self._held = None
+                on.invalidate()
 
-    @abstractmethod
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep everything written within, or nothing of it."""
+        with self._transaction():
+            yield
+
+    @contextmanager
+    def _transaction(self) -> Iterator["_Batch"]:
+        """Yield the transaction under way; begin one where none is."""
+        if self._batch is not None:
+            yield self._batch
+            return
+        try:
+            with self._begun() as on:
+                self._batch = _Batch(on, self._puts)
+                yield self._batch
+                self._batch.send_all()
+        except BaseException:  # Ctrl-C too keeps nothing of it
+            self._tables.clear()
+            raise
+        finally:
+            self._batch = None
+
+    @contextmanager
+    def _begun(self) -> Iterator[sa.Connection]:
+        if self._held is None:
+            with self.engine.begin() as on:
+                yield on
+        else:
+            with self._held.begin():
+                yield self._held
+
+    # --- writing --------------------------------------------------------------------------
+
+    def session(self, name: str) -> tuple[int, bytes | None]:
+        """Return the id of a session, and its last stored state."""
+        found = self._asked(SESSIONS, _SESSION, {"name": name})
+        return tuple(found[0]) if found else (self._added(SESSIONS, name), None)
+
+    def keep(self, name: str, kept: bytes, place: Place) -> None:
+        """Store a session's state at a place of its journal; other processes see that it moved."""
+        with self._transaction() as batch:
+            batch.put(SESSIONS, name, {"name": name, "kept": kept, "seq": place.seq})
+
+    def forget(self, session: int) -> None:
+        """Drop everything of a session, to read its journal anew."""
+        with self._transaction() as batch:
+            batch.send_all()
+            for table in _ROW_TABLES:
+                batch.on.execute(sa.delete(table).where(table.c.session == session))
+            query = sa.update(SESSIONS).where(SESSIONS.c.id == session)
+            batch.on.execute(query.values(self._anew))
+
+    def begin_anew(self, made_by: str) -> None:
+        """Drop all rows; ``made_by`` identifies the sources behind those to come."""
+        with self._transaction() as batch:
+            for table in (*_ROW_TABLES, MADE):
+                batch.on.execute(sa.delete(table))
+            batch.on.execute(sa.update(SESSIONS).values(self._anew))
+            batch.on.execute(sa.insert(MADE), {"by": made_by})
+
+    def refuse(self, name: str, fault: str) -> None:
+        """Store why a session's journal cannot be read on."""
+        with self._transaction() as batch:
+            values = {"fault": fault, **self._moved}
+            batch.on.execute(sa.update(SESSIONS).where(SESSIONS.c.name == name).values(values))
+
+    def note(self, session: int, kind: str, number: int, body: bytes | None) -> None:
+        """Store a note of a session under a kind and number, or drop it with ``None``."""
+        with self._transaction() as batch:
+            batch.note((session, kind, number), body)
+
+    def noted(self, session: int, kind: str, number: int) -> bytes | None:
+        """Return a note."""
+        found = self._asked(_NOTES, _NOTED, _note_of((session, kind, number)))
+        return found[0].body if found else None
+
+    def put(self, session: int, key: Key, row: Row, *, noticed: bool = False) -> None:
+        """Add a row at its key, or replace the one that is there.
+
+        A round that needed attention once stays listed: another process may know of people's work
+        on it that this one does not know of yet.
+        """
+        if self._batch is None:
+            with self._transaction():
+                self.put(session, key, row, noticed=noticed)
+            return
+        kind, (at, _, seq, n) = KINDS[type(row)], key
+        values = {
+            "at": at,
+            "session": session,
+            "seq": seq,
+            "n": n,
+            "tab": self._table(row.table),
+            "noticed": noticed,
+            "round": row.round,
+            "body": msgspec.json.encode(row),
+        }
+        for name in kind.asked_by:
+            values[name] = getattr(row, name)
+        self._batch.put(kind.table, (at, session, seq, n), values)
+
+    def drop_round(self, session: int, kind: type[Row], number: int) -> int:
+        """Drop the rows of a round; return how many there were."""
+        with self._transaction() as batch:
+            batch.send(KINDS[kind].table)
+            values = {"of": session, "number": number}
+            return batch.on.execute(_DROP_ROUND[kind], values).rowcount
+
+    def _table(self, name: str) -> int:
+        if name not in self._tables:
+            found = self._asked(_TABLES, _TABLE, {"name": name})
+            self._tables[name] = found[0].id if found else self._added(_TABLES, name)
+        return self._tables[name]
+
+    def _added(self, to: sa.Table, name: str) -> int:
+        with self._transaction() as batch:
+            made: int = batch.on.execute(
+                sa.insert(to).returning(to.c.id), {"name": name}
+            ).scalar_one()
+            return made
+
+    # --- reading --------------------------------------------------------------------------
+
+    def of_round(self, session: int, kind: type[R], number: int) -> tuple[Placed[R], ...]:
+        """Return the rows of a round, in the order in which they were added."""
+        own, values = KINDS[kind], {"of": session, "number": number}
+        return _placed(own, self._asked(own.table, _OF_ROUND[kind], values))
+
+    def newest(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
+        """Return rows, the newest first; for the thread that writes."""
+        own = KINDS[sought.kind]
+        return _placed(own, self._asked(own.table, _selected(sought, at_most)))
+
     async def look_up(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
         """Return rows, the newest first, without blocking other requests.
 
         Raises:
             TechnicianError: they cannot be read.
         """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._read, sought, at_most)
 
-    @property
-    @abstractmethod
-    def _own(self) -> Asked:
-        """The connection of the thread that writes."""
+    def _read(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
+        with self._reading.connect() as on:
+            return _placed(KINDS[sought.kind], on.execute(_selected(sought, at_most)).all())
 
-    # --- writing --------------------------------------------------------------------------
+    def _asked(
+        self, table: sa.Table, query: sa.Select[Any], values: Mapping[str, Any] = {}
+    ) -> Sequence[Any]:
+        """Return rows of a table, with those that the transaction under way has still to write."""
+        if self._batch is None:
+            with self._reading.connect() as on:
+                return on.execute(query, values).all()
+        self._batch.send(table)
+        return self._batch.on.execute(query, values).all()
 
-    def session(self, name: str) -> tuple[int, bytes | None]:
-        """Return the id of a session, and its last stored state."""
-        query = "SELECT id, kept FROM sessions WHERE name = ?"
-        row: tuple[int, bytes | None] | None = self._own.execute(query, (name,)).fetchone()
-        if row is not None:
-            return row
-        return self._added("sessions", name), None
 
-    def keep(self, session: int, kept: bytes, place: Place) -> None:  # noqa: ARG002
-        """Store a session's state, as it is at a place of its journal."""
-        self._own.execute("UPDATE sessions SET kept = ? WHERE id = ?", (kept, session))
+class _Batch:
+    """What a transaction has still to write: one statement for all rows of a table.
 
-    def forget(self, session: int) -> None:
-        """Drop everything of a session, to read its journal anew."""
-        with self.writing():
-            for table in (*(kind.table for kind in KINDS.values()), "notes"):
-                self._own.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
-            self._own.execute("UPDATE sessions SET kept = NULL WHERE id = ?", (session,))
+    A statement costs a database and this process some 40 µs each, however little it writes. A later
+    write to a place replaces an earlier one.
+    """
 
-    def note(self, session: int, kind: str, number: int, body: bytes | None) -> None:
-        """Store a note of a session under a kind and number, or drop it with ``None``."""
+    def __init__(self, on: sa.Connection, puts: Mapping[sa.Table, Any]) -> None:
+        self.on, self._puts = on, puts
+        self._rows: dict[sa.Table, dict[Hashable, dict[str, Any]]] = defaultdict(dict)
+        self._dropped: dict[_Note, None] = {}
+        """Notes."""
+
+    def put(self, table: sa.Table, key: Hashable, values: dict[str, Any]) -> None:
+        """Write a row to the place that its key names."""
+        earlier = self._rows[table].get(key)
+        if earlier is not None and earlier.get("noticed"):
+            values["noticed"] = True
+        self._rows[table][key] = values
+
+    def note(self, note: "_Note", body: bytes | None) -> None:
+        """Store a note, or drop it with ``None``."""
+        self._dropped.pop(note, None)
+        self._rows[_NOTES].pop(note, None)
         if body is None:
-            query = "DELETE FROM notes WHERE session = ? AND kind = ? AND number = ?"
-            self._own.execute(query, (session, kind, number))
+            self._dropped[note] = None
         else:
-            query = (
-                "INSERT INTO notes VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (session, kind, number) DO UPDATE SET body = excluded.body"
-            )
-            self._own.execute(query, (session, kind, number, body))
+            session, kind, number = note
+            values = {"session": session, "kind": kind, "number": number, "body": body}
+            self.put(_NOTES, note, values)
 
-    def noted(self, session: int, kind: str, number: int) -> bytes | None:
-        """Return a note."""
-        query = "SELECT body FROM notes WHERE session = ? AND kind = ? AND number = ?"
-        row: tuple[bytes] | None = self._own.execute(query, (session, kind, number)).fetchone()
-        return None if row is None else row[0]
+    def send(self, table: sa.Table) -> None:
+        """Write what there is for a table."""
+        if rows := self._rows.pop(table, None):
+            self.on.execute(self._puts[table], list(rows.values()))
+        if table is _NOTES and self._dropped:
+            dropped, self._dropped = self._dropped, {}
+            self.on.execute(_DROP_NOTE, [_note_of(note) for note in dropped])
 
-    def add(self, session: int, key: Key, row: Row) -> None:
-        """Add a row at its key."""
-        kind = KINDS[type(row)]
-        values = [key[0], session, key[2], key[3], self._table(row.table), False]
-        values += [row.round, *(getattr(row, name) for name in kind.asked_by)]
-        places = ", ".join("?" * (len(values) + 1))
-        self._own.execute(
-            f"INSERT INTO {kind.table} VALUES ({places})", (*values, msgspec.json.encode(row))
-        )
-
-    def change(self, session: int, key: Key, row: Row, *, noticed: bool) -> None:
-        """Replace the row at ``key``."""
-        kind = KINDS[type(row)]
-        columns = "".join(f", {name} = ?" for name in kind.asked_by)
-        self._own.execute(
-            f"UPDATE {kind.table} SET body = ?, noticed = ?{columns}"
-            " WHERE at = ? AND session = ? AND seq = ? AND n = ?",
-            (
-                msgspec.json.encode(row),
-                noticed,
-                *(getattr(row, name) for name in kind.asked_by),
-                *(key[0], session, key[2], key[3]),
-            ),
-        )
-
-    def drop_round(self, session: int, kind: type[Row], number: int) -> int:
-        """Drop the rows of a round; return how many there were."""
-        query = f"DELETE FROM {KINDS[kind].table} WHERE session = ? AND round = ? RETURNING n"
-        return len(self._own.execute(query, (session, number)).fetchall())
-
-    def _table(self, name: str) -> int:
-        if name not in self._tables:
-            query = "SELECT id FROM tables WHERE name = ?"
-            row: tuple[int] | None = self._own.execute(query, (name,)).fetchone()
-            self._tables[name] = self._added("tables", name) if row is None else row[0]
-        return self._tables[name]
-
-    def _added(self, to: str, name: str) -> int:
-        query = f"INSERT INTO {to} (name) VALUES (?) RETURNING id"
-        made: int = self._own.execute(query, (name,)).fetchone()[0]
-        return made
-
-    # --- reading --------------------------------------------------------------------------
-
-    def of_round(self, session: int, kind: type[R], number: int) -> tuple[Placed[R], ...]:
-        """Return the rows of a round, in the order in which they were added."""
-        found: RowKind[R] = KINDS[kind]
-        rows = self._own.execute(
-            f"SELECT at, seq, n, body FROM {found.table} WHERE session = ? AND round = ?"
-            " ORDER BY n",
-            (session, number),
-        ).fetchall()
-        placed = [((at, "", seq, n), found.decoder.decode(body)) for at, seq, n, body in rows]
-        return tuple(Placed((key[0], row.session, key[2], key[3]), row) for key, row in placed)
-
-    def newest(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
-        """Return rows, the newest first; for the thread that writes."""
-        return found_rows(self._own, sought, at_most)
+    def send_all(self) -> None:
+        """Write everything."""
+        for table in self._puts:
+            self.send(table)
 
 
-def found_rows(connection: Asked, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
-    """Return rows, the newest first."""
-    kind: RowKind[R] = KINDS[sought.kind]
-    named = _named_by_id(connection, sought)
-    if named is None:
-        return ()
-    conditions, values = named
+_Note: TypeAlias = tuple[int, str, int]
+"""Session, kind and number."""
+
+
+def _note_of(note: _Note) -> dict[str, Any]:
+    return dict(zip(("of_session", "of_kind", "of_number"), note, strict=True))
+
+
+def _puts(engine: sa.Engine, moved: Mapping[str, Any]) -> dict[sa.Table, Any]:
+    """Return, for each table, the statement that adds a row or replaces the one at its place."""
+    puts = {
+        SESSIONS: _put(
+            putting(engine, SESSIONS), ("name",), ("kept", "seq"), {"fault": None, **moved}
+        ),
+        _NOTES: _put(putting(engine, _NOTES), ("session", "kind", "number"), ("body",), {}),
+    }
+    for kind in KINDS.values():
+        put = putting(engine, kind.table)
+        noticed = {"noticed": sa.or_(kind.table.c.noticed, put.excluded.noticed)}
+        puts[kind.table] = _put(put, _KEY, (*kind.asked_by, "body"), noticed)
+    return puts
+
+
+def _put(put: Any, key: Sequence[str], replaced: Sequence[str], more: Mapping[str, Any]) -> Any:
+    values = {name: put.excluded[name] for name in replaced}
+    return put.on_conflict_do_update(index_elements=key, set_={**values, **more})
+
+
+def _selected(sought: Sought[Any], at_most: int) -> sa.Select[Any]:
+    """Return the query of a selection."""
+    column = KINDS[sought.kind].table.c
+    key = [column[name] for name in _KEY]
     at, session, seq, n = sought.before
-    conditions.append(f"({KEY}) < (?, (SELECT id FROM sessions WHERE name = ?), ?, ?)")
-    values += [at, session, seq, n]
-    if not session:
-        conditions[-1], values[-4:] = "at < ?", [at]
-    if sought.from_ns is not None:
-        conditions.append("at >= ?")
-        values.append(sought.from_ns)
-    if sought.noticed:
-        conditions.append("noticed")
-    for name, value in sought.fields:
-        conditions.append(f"{name} = ?")
-        values.append(value)
-    way = "ASC" if sought.oldest_first else "DESC"
-    order = ", ".join(f"{name} {way}" for name in KEY.split(", "))
-    rows = connection.execute(
-        f"SELECT at, seq, n, body FROM {kind.table} WHERE {' AND '.join(conditions)}"
-        f" ORDER BY {order} LIMIT ?",
-        (*values, at_most),
-    ).fetchall()
-    return tuple(_placed(kind, row) for row in rows)
-
-
-def _placed(kind: RowKind[R], found: tuple[int, int, int, bytes]) -> Placed[R]:
-    at, seq, n, body = found
-    row = kind.decoder.decode(body)
-    return Placed((at, row.session, seq, n), row)
-
-
-def _named_by_id(connection: Asked, sought: Sought[R]) -> tuple[list[str], list[object]] | None:
-    """Return the SQL conditions for table and session; ``None`` where there is no such name."""
-    conditions: list[str] = []
-    values: list[object] = []
-    for table, column, name in (
-        ("tables", "tab", sought.table),
-        ("sessions", "session", sought.session),
-    ):
-        if name is None:
-            continue
-        row = connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            return None
-        conditions.append(f"{column} = ?")
-        values.append(row[0])
+    conditions = [column.at < at]
+    if session:
+        before = (sa.literal(at), _id_of(SESSIONS, session), sa.literal(seq), sa.literal(n))
+        conditions = [sa.tuple_(*key) < sa.tuple_(*before)]
+    if sought.table is not None:
+        conditions.append(column.tab == _id_of(_TABLES, sought.table))
+    if sought.session is not None:
+        conditions.append(column.session == _id_of(SESSIONS, sought.session))
     if sought.tables is not None:
-        marks = ", ".join("?" * len(sought.tables))
-        conditions.append(f"tab IN (SELECT id FROM tables WHERE name IN ({marks}))")
-        values += sorted(sought.tables)
-    return conditions, values
+        seen = sa.select(_TABLES.c.id).where(_TABLES.c.name.in_(sorted(sought.tables)))
+        conditions.append(column.tab.in_(seen))
+    if sought.from_ns is not None:
+        conditions.append(column.at >= sought.from_ns)
+    if sought.noticed:
+        conditions.append(column.noticed == sa.true())
+    conditions += [column[name] == value for name, value in sought.fields]
+    order = [one.asc() if sought.oldest_first else one.desc() for one in key]
+    chosen = sa.select(*column["at", "seq", "n", "body"]).where(*conditions)
+    return chosen.order_by(*order).limit(at_most)
+
+
+def _id_of(table: sa.Table, name: str) -> "sa.ScalarSelect[int]":
+    return sa.select(table.c.id).where(table.c.name == name).scalar_subquery()
+
+
+def _placed(kind: RowKind[R], rows: Sequence[Any]) -> tuple[Placed[R], ...]:
+    found = ((at, seq, n, kind.decoder.decode(body)) for at, seq, n, body in rows)
+    return tuple(Placed((at, row.session, seq, n), row) for at, seq, n, row in found)

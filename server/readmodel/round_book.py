@@ -57,6 +57,8 @@ class _Round:
     times: dict[int, int] = field(default_factory=dict)
     down: Counter[Dealt] = field(default_factory=Counter)
     unread: Counter[Dealt] = field(default_factory=Counter)
+    paid: list[PaymentRow] | None = None
+    """Its payments, where they are known without a look at the index."""
     is_noted: bool = True
     """Whether the index may have a note of these, or of an earlier round of that number."""
 
@@ -257,7 +259,7 @@ class RoundBook:
             result=None,
         )
         self._leave_round()
-        self._present = _Round(self.rounds.add(row), row)
+        self._present = _Round(self.rounds.add(row), row, paid=[])
         self._in_hand[event.round] = self._present
 
     def _leave_round(self) -> None:
@@ -318,8 +320,7 @@ class RoundBook:
         self._answer(own, result)
 
     def _take_result(self, own: _Round, result: RoundResult) -> Balance:
-        payments = (placed.row for placed in self.payments.of_round(result.round))
-        found = balance(result, payments)
+        found = balance(result, self._payments_of(own))
         row = replace(
             own.row,
             status=result.status,
@@ -333,6 +334,13 @@ class RoundBook:
         self._put(own, row)
         return found
 
+    def _payments_of(self, own: _Round) -> list[PaymentRow]:
+        """Return the payments since a round was opened: an earlier one may have had its number."""
+        if own.paid is None:
+            paid = (placed.row for placed in self.payments.of_round(own.row.round))
+            own.paid = [one for one in paid if one.seq > own.row.seq]
+        return own.paid
+
     def _forget(self, own: _Round) -> None:
         """Drop a round's earlier results; the times of its mistakes stay known."""
         number = own.row.round
@@ -342,6 +350,8 @@ class RoundBook:
 
     def _answer(self, own: _Round, result: RoundResult) -> None:
         """Mark items as decided that another decision, or a ruling, of the round has answered."""
+        if not (own.row.reviews or own.row.decided):
+            return
         items = self.reviews.of_round(result.round)
         decisions = [item.row.decided for item in items if item.row.decided is not None]
         if self._ruling is not None and self._ruling[0] == result.round:
@@ -451,19 +461,21 @@ class RoundBook:
             self._index.note(self._id, "hidden", event.seq or 0, body)
 
     def _paid(self, event: PaymentMade) -> None:
-        self.payments.add(
-            PaymentRow(
-                **self._head(event),
-                round=0 if self._round is None else self._round.row.round,
-                spot=event.spot,
-                hand=event.hand,
-                kind=event.kind,
-                amount=event.amount,
-                late=self._round is not None and self._round.row.closed_at is not None,
-                bet=event.bet,
-                bettor=event.bettor,
-            )
+        own = self._round
+        row = PaymentRow(
+            **self._head(event),
+            round=0 if own is None else own.row.round,
+            spot=event.spot,
+            hand=event.hand,
+            kind=event.kind,
+            amount=event.amount,
+            late=own is not None and own.row.closed_at is not None,
+            bet=event.bet,
+            bettor=event.bettor,
         )
+        self.payments.add(row)
+        if own is not None and own.paid is not None:
+            own.paid.append(row)
 
     def _posted(self, event: LedgerPosted) -> None:
         self.ledger.add(

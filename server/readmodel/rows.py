@@ -33,12 +33,12 @@ class Rows(Generic[R]):
         self.made += 1
         self.count += 1
         key = (row.at, row.session, row.seq, self.made)
-        self._index.add(self._session, key, row)
+        self._index.put(self._session, key, row)
         return key
 
     def change(self, key: Key, row: R, *, noticed: bool = False) -> None:
         """Replace the row at ``key``; see :class:`Sought` for ``noticed``."""
-        self._index.change(self._session, key, row, noticed=noticed)
+        self._index.put(self._session, key, row, noticed=noticed)
 
     def drop_round(self, number: int) -> None:
         """Remove the rows of a round."""

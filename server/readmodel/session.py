@@ -118,7 +118,7 @@ class Session:
     def keep(self) -> tuple[RoundRow, ...]:
         """Write the results of the last events to the index; return the changed rounds."""
         changed = self.rounds.keep()
-        self._index.keep(self._id, msgspec.json.encode(self._kept()), self.place)
+        self._index.keep(self.name, msgspec.json.encode(self._kept()), self.place)
         return changed
 
     def follow(self, kept: bytes, events: Sequence[AnyEvent | UnknownEvent]) -> None:

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 
 from server.readmodel.ending import Ending
@@ -16,7 +17,7 @@ from server.readmodel.file_index import FileIndex
 from server.readmodel.floor import Floor
 from server.readmodel.folder_floor import FolderFloor
 from server.readmodel.own_journal import OwnJournal
-from server.service.access.database import AccountsFile, Database
+from server.service.access.database import accounts_file
 from server.service.access.records import ACCOUNTS_FILE
 from server.service.http.limits import OwnTurnstile, Rate, Turnstile
 from stream.checkpoints import Checkpoint
@@ -41,8 +42,8 @@ class Store(Protocol):
     def floor(self, on_read: OnRead, ending: Ending, now_ns: Callable[[], int]) -> Floor:
         """Return every table; it is opened by its :meth:`Floor.run`."""
 
-    def accounts(self) -> Database:
-        """Open the accounts; the calling thread alone uses them."""
+    def accounts(self) -> sa.Engine:
+        """Return the database of the accounts; the calling thread alone uses them."""
 
     def own_journal(
         self, file: Path, due: Checkpoints, known: Collection[Checkpoint]
@@ -81,9 +82,9 @@ class Files:
         index = FileIndex(self._state / INDEX_FILE)
         return FolderFloor(self._journals, on_read, index, ending, now_ns)
 
-    def accounts(self) -> Database:
-        """Open the file of accounts, or create it."""
-        return AccountsFile(self._state / ACCOUNTS_FILE)
+    def accounts(self) -> sa.Engine:
+        """Return the file of accounts, or create it."""
+        return accounts_file(self._state / ACCOUNTS_FILE)
 
     def own_journal(
         self, file: Path, due: Checkpoints, known: Collection[Checkpoint]

@@ -6,17 +6,17 @@ they are 256 random bits, so no slower hash is needed.
 
 import hmac
 import secrets
-import sqlite3
 from collections.abc import Collection
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final, Literal, Self, TypeAlias
 
 import msgspec
+import sqlalchemy as sa
 from argon2 import PasswordHasher
 
 from models.errors import OperatorError
-from server.service.access.database import AccountsFile, Database
+from server.service.access.database import Database, accounts_file
 from server.service.access.passwords import PasswordRules, Passwords, PasswordState, is_right
 from server.service.access.people import RIGHTS, Person, Right, Role
 from server.service.access.second_factor import Enrolment, Recovery, SecondFactors
@@ -111,13 +111,13 @@ class Accounts:
 
     def __init__(
         self,
-        database: Database,
+        database: sa.Engine,
         clock: Clock,
         hasher: PasswordHasher,
         guarded_roles: Collection[Role] = (),
         rules: PasswordRules | None = None,
     ) -> None:
-        self._connection = database
+        self._connection = Database(database)
         self._connection.create(_SCHEMA)
         self._clock, self._hasher = clock, hasher
         self._factors = SecondFactors(self._connection, clock)
@@ -136,7 +136,7 @@ class Accounts:
         rules: PasswordRules | None = None,
     ) -> Self:
         """Open the store, or create it, readable by this user only."""
-        return cls(AccountsFile(path), clock, hasher, guarded_roles, rules)
+        return cls(accounts_file(path), clock, hasher, guarded_roles, rules)
 
     def alone(self) -> AbstractContextManager[None]:
         """Return a context within which no other service changes an account."""
@@ -367,7 +367,7 @@ class Accounts:
         account = None if row is None else self._account(row[0])
         if account is None or not account.active:
             return None
-        with suppress(sqlite3.OperationalError):  # on a full disk the session just ends sooner
+        with suppress(sa.exc.OperationalError):  # on a full disk the session just ends sooner
             self._connection.execute(
                 "UPDATE sessions SET seen_ns = ? WHERE digest = ? AND seen_ns < ?",
                 (now_ns, digest_of(session), now_ns - _SEEN_NS),

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import secrets
 import shutil
-import sqlite3
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,13 +12,14 @@ from pathlib import Path
 from typing import Final, Self, TypeVar
 
 import msgspec
+import sqlalchemy as sa
 from argon2 import PasswordHasher
 
 from models.errors import TechnicianError
 from server.readmodel.own_journal import OwnJournal
 from server.service.access.accounts import Accounts
 from server.service.access.activity import PersonActed
-from server.service.access.database import AccountsFile, Database
+from server.service.access.database import accounts_file
 from server.service.access.passwords import PasswordRules
 from server.service.access.people import Role
 from server.service.access.strangers import Strangers
@@ -76,7 +76,7 @@ class Records:
         rules: PasswordRules | None = None,
         *,
         journal: Callable[[Path], OwnJournal],
-        database: Callable[[], Database] | None = None,
+        database: Callable[[], sa.Engine] | None = None,
     ) -> Self:
         """Open the files of ``folder``, or create them.
 
@@ -95,7 +95,7 @@ class Records:
                 _accounts(
                     folder,
                     Accounts(
-                        AccountsFile(folder / ACCOUNTS_FILE) if database is None else database(),
+                        accounts_file(folder / ACCOUNTS_FILE) if database is None else database(),
                         clock,
                         hasher or PasswordHasher(),
                         guarded_roles,
@@ -214,7 +214,7 @@ class Records:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, work, self._files)
-        except sqlite3.OperationalError as fault:
+        except sa.exc.OperationalError as fault:
             raise _refused(self.folder, str(fault)) from fault
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from models.house import House
 from server.floor_record.database import FloorDatabase
+from server.floor_record.engine import floor_engine
 from server.floor_record.forwarder import Forwarder
-from server.floor_record.link import Link
 from server.floor_record.meters import FloorMeters
 from tests.server.floor_record.cluster import (
     NO_ROOT,
@@ -140,4 +140,4 @@ def test_a_service_cannot_tell_the_metrics_of_a_floor_that_is_down() -> None:
     (up,) = FloorMeters("host=/nowhere").collect()
     assert [sample.value for sample in up.samples] == [0]
     with pytest.raises(Exception, match="does not answer"):
-        Link("host=/nowhere").execute("SELECT 1")
+        floor_engine("host=/nowhere").connect()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from server.floor_record.index import RecordIndex
+from server.floor_record.engine import record_index
 from server.readmodel.file_index import FileIndex
 from server.readmodel.index import Index, Key, Sought
 from server.readmodel.views import PaymentRow, RoundRow, Row
@@ -57,13 +57,13 @@ class Store:
         found = self.index.of_round(self.ids[nth], kind, number)
         if any(one.key[3] == n * 100 + number for one in found):
             return "there"
-        self.index.add(self.ids[nth], (5, row.session, 3, n * 100 + number), row)
+        self.index.put(self.ids[nth], (5, row.session, 3, n * 100 + number), row)
         return "added"
 
     def change(self, nth: int, number: int, kind: type[Row], n: int, text: str) -> None:
         key: Key = (5, self.prefix + SESSIONS[nth], 3, n * 100 + number)
         row = row_of(kind, key[1], number, text)
-        self.index.change(self.ids[nth], key, row, noticed=n % 2 == 0)
+        self.index.put(self.ids[nth], key, row, noticed=n % 2 == 0)
 
     def note(self, nth: int, number: int, kind: type[Row], n: int, text: str) -> None:
         body = text.encode() or None
@@ -79,7 +79,7 @@ class Store:
         return self.index.drop_round(self.ids[nth], kind, number)
 
     def keep(self, nth: int, number: int, kind: type[Row], n: int, text: str) -> None:
-        self.index.keep(self.ids[nth], text.encode(), Place(number + 1, b""))
+        self.index.keep(self.prefix + SESSIONS[nth], text.encode(), Place(number + 1, b""))
 
     def seen(self) -> object:
         """Return everything of its sessions."""
@@ -114,8 +114,8 @@ TRANSACTIONS = st.lists(st.tuples(st.lists(ACTS, max_size=12), st.booleans()), m
 
 
 @pytest.fixture
-def record(site: FloorSite) -> Iterator[RecordIndex]:
-    index = RecordIndex(site.reader, folds=True)
+def record(site: FloorSite) -> Iterator[Index]:
+    index = record_index(site.reader)
     yield index
     index.close()
 
@@ -127,7 +127,7 @@ def record(site: FloorSite) -> Iterator[RecordIndex]:
 )
 @given(transactions=TRANSACTIONS)
 def test_both_indexes_hold_the_same(
-    record: RecordIndex, transactions: list[tuple[list[tuple[Act, ...]], bool]]
+    record: Index, transactions: list[tuple[list[tuple[Act, ...]], bool]]
 ) -> None:
     file = FileIndex()
     file.open("test")
@@ -146,13 +146,13 @@ def test_both_indexes_hold_the_same(
     file.close()
 
 
-def test_a_round_that_needed_attention_stays_listed(record: RecordIndex) -> None:
+def test_a_round_that_needed_attention_stays_listed(record: Index) -> None:
     with record.writing():
         session, _ = record.session("bj-07")
         row = row_of(RoundRow, "bj-07", 1, "")
         key = (row.at, row.session, row.seq, 1)
-        record.add(session, key, row)
-        record.change(session, key, row, noticed=True)
-        record.change(session, key, row, noticed=False)
-    record.change(session, key, replace(row, reviews=0), noticed=False)
+        record.put(session, key, row)
+        record.put(session, key, row, noticed=True)
+        record.put(session, key, row, noticed=False)
+    record.put(session, key, replace(row, reviews=0), noticed=False)
     assert [one.row for one in record.newest(Sought(RoundRow, noticed=True), 10)] == [row]

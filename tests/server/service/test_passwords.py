@@ -6,7 +6,7 @@ import pytest
 
 from models.errors import OperatorError
 from server.service.access.accounts import Accounts
-from server.service.access.database import AccountsFile
+from server.service.access.database import accounts_file
 from server.service.access.passwords import PasswordRules
 from server.service.access.people import Right, Role
 from server.service.access.records import PASSWORD_FILE
@@ -28,7 +28,7 @@ def clock() -> SimulatedClock:
      "letmeinletmein", "blackjack123", "ann-ann-ann-ann", "iloveyouforever"],
 )  # fmt: skip
 def test_common_ones_are_refused(clock: SimulatedClock, common: str) -> None:
-    kept = Accounts(AccountsFile(), clock, CHEAP)
+    kept = Accounts(accounts_file(), clock, CHEAP)
     with pytest.raises(OperatorError, match="too easily guessed"):
         kept.add("ann", Role.PIT, common)
     assert kept.all() == ()
@@ -38,7 +38,7 @@ def test_common_ones_are_refused(clock: SimulatedClock, common: str) -> None:
 
 
 def test_former_ones_do_not_come_back_until_others_were_used(clock: SimulatedClock) -> None:
-    kept = Accounts(AccountsFile(), clock, CHEAP, (), PasswordRules(remembered=2))
+    kept = Accounts(accounts_file(), clock, CHEAP, (), PasswordRules(remembered=2))
     kept.add("ann", Role.PIT, PASSWORD)
     kept.add("root", Role.ADMIN, PASSWORD)
     with pytest.raises(OperatorError, match="used before"):
@@ -54,7 +54,7 @@ def test_former_ones_do_not_come_back_until_others_were_used(clock: SimulatedClo
 
 def test_an_old_one_must_be_changed(clock: SimulatedClock) -> None:
     rules = PasswordRules(lasts_ns=90 * DAY_NS)
-    kept = Accounts(AccountsFile(), clock, CHEAP, (), rules)
+    kept = Accounts(accounts_file(), clock, CHEAP, (), rules)
     kept.add("ann", Role.PIT, PASSWORD)
     kept.add("root", Role.ADMIN, PASSWORD)
     _, secret = kept.add_token("ann", "board", {Right.SEE_ROUNDS}, 366 * DAY_NS)

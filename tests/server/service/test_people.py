@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.service.access.accounts import IDLE_NS, LOCKED_NS, TRIES, Accounts, LockedOut
-from server.service.access.database import AccountsFile
+from server.service.access.database import accounts_file
 from server.service.access.people import Right, Role
 from stream.clock import SimulatedClock
 from stream.reading import UnknownEvent, read_journal
@@ -21,7 +21,7 @@ def clock() -> SimulatedClock:
 
 @pytest.fixture
 def kept(clock: SimulatedClock) -> Accounts:
-    found = Accounts(AccountsFile(), clock, CHEAP)
+    found = Accounts(accounts_file(), clock, CHEAP)
     found.add("ann", Role.PIT, PASSWORD)
     found.add("root", Role.ADMIN, PASSWORD)
     return found

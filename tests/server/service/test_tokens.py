@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from server.service.access.accounts import Accounts
-from server.service.access.database import AccountsFile
+from server.service.access.database import accounts_file
 from server.service.access.people import Right, Role
 from stream.clock import SimulatedClock
 from tests.server.service.house import CHEAP, FIRST_PASSWORD, PASSWORD, House, house
@@ -22,7 +22,7 @@ def clock() -> SimulatedClock:
 
 @pytest.fixture
 def kept(clock: SimulatedClock) -> Accounts:
-    found = Accounts(AccountsFile(), clock, CHEAP)
+    found = Accounts(accounts_file(), clock, CHEAP)
     found.add("ann", Role.PIT, PASSWORD)
     found.add("root", Role.ADMIN, PASSWORD)
     return found
