@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
 
 import msgspec
 import typer
@@ -20,12 +20,14 @@ from server.house.wording import counted
 from server.process.atomic_file import check_place, whole_file
 from server.process.terminal import screen
 from server.readmodel.exports import ROWS, Form, Kind, Pieces, Place, pieces, written
-from server.readmodel.file_index import FileIndex
-from server.readmodel.index import Index, Sought
+from server.readmodel.selection import Sought
 from server.readmodel.session import Session
 from server.readmodel.session_journal import FileJournal
 from server.readmodel.views import Row
 from stream.reading import read_journal
+
+if TYPE_CHECKING:
+    from server.readmodel.index import Index
 
 app = typer.Typer()
 
@@ -67,6 +69,8 @@ def run_export(
     check_place(out, force=force)
     given, copies = without_copies([Source(str(journal)) for journal in journals])
     say(copies)
+    from server.readmodel.file_index import FileIndex  # noqa: PLC0415 - opens a database
+
     with closing(FileIndex()) as index:
         index.open("export")
         for journal in given:
@@ -103,7 +107,7 @@ def _table(kind: Kind, out: Path, place: Place) -> Pieces:
         raise without_parquet(str(out), ", or name a .csv file") from fault
 
 
-def _read(journal: Path, index: Index) -> None:
+def _read(journal: Path, index: "Index") -> None:
     with index.writing():
         session = Session(FileJournal(journal), index)
         for event in read_journal(journal):
@@ -111,7 +115,7 @@ def _read(journal: Path, index: Index) -> None:
         session.keep()
 
 
-def _groups(index: Index, kind: Kind) -> Iterator[list[Row]]:
+def _groups(index: "Index", kind: Kind) -> Iterator[list[Row]]:
     sought: Sought[Any] = Sought(ROWS[kind])
     while found := index.newest(sought, _AT_ONCE):
         yield [placed.row for placed in found]

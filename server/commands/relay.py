@@ -23,7 +23,7 @@ from server.integration.store import Letter, RelayStore
 from server.process.exit_status import Exit
 from server.process.signals import stop_signals
 from server.process.terminal import print_json, screen
-from server.readmodel.folder_floor import FolderFloor
+from server.readmodel.floor import Floor
 from server.service.json_log import log_as_json
 from stream.clock import HostClock
 
@@ -103,6 +103,8 @@ def run_relay(folder: Path, config: Path, state: Path) -> None:
         raise OperatorError(
             "there is no such folder", where=str(folder), way_out="Name the journals' folder"
         )
+    from server.readmodel.folder_floor import FolderFloor  # noqa: PLC0415 - opens a database
+
     configured, clock = checked_integration(config), HostClock()
     log_as_json(clock)
     floor = FolderFloor(folder)
@@ -165,7 +167,7 @@ def ask_again(state: Path, destination: str | None, numbers: Collection[int]) ->
     screen().print(f"{counted(asked, 'letter')} queued again")
 
 
-async def _until_stopped(relay: Relay, floor: FolderFloor) -> None:
+async def _until_stopped(relay: Relay, floor: Floor) -> None:
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
     for stop in stop_signals():
         loop.add_signal_handler(stop, this.cancel if this is not None else loop.stop)

@@ -24,7 +24,8 @@ from server.floor_record.proving import SIGNATURES, proven_in
 from server.readmodel.ending import Ending
 from server.readmodel.entries import KEPT
 from server.readmodel.floor import Floor
-from server.readmodel.index import ENDLESS, KINDS, Sought
+from server.readmodel.index import KINDS
+from server.readmodel.selection import ENDLESS, Sought
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from stream.clock import elapsed_ns

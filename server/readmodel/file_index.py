@@ -14,7 +14,8 @@ from typing import Any, Final, TypeVar
 import sqlalchemy as sa
 
 from models.errors import TechnicianError
-from server.readmodel.index import MADE, METADATA, Index, Placed, Sought
+from server.readmodel.index import MADE, METADATA, Index
+from server.readmodel.selection import Placed, Sought
 from server.readmodel.views import Row
 
 R = TypeVar("R", bound=Row)

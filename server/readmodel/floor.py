@@ -11,14 +11,16 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from server.readmodel.ending import Ending
 from server.readmodel.entries import Entry
-from server.readmodel.index import Index
 from server.readmodel.session import Session
 from server.readmodel.views import Presence, RoundRow, SessionView, TableView
 from stream.clock import HostClock
+
+if TYPE_CHECKING:
+    from server.readmodel.index import Index
 
 POLL_NS: Final = 50_000_000
 """Nanoseconds between two looks at the journals."""
@@ -31,6 +33,7 @@ _SOURCES: Final = (
     "models/events.py",
     "models/judgements.py",
     "server/readmodel/clock_standing.py",
+    "server/readmodel/databases.py",
     "server/readmodel/device_standing.py",
     "server/readmodel/file_index.py",
     "server/readmodel/index.py",
@@ -51,7 +54,7 @@ class Floor(ABC):
 
     def __init__(
         self,
-        index: Index,
+        index: "Index",
         on_read: Callable[[str, int], None] = lambda *_: None,
         ending: Ending | None = None,
         now_ns: Callable[[], int] | None = None,

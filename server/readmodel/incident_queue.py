@@ -14,7 +14,7 @@ from server.readmodel.incidents import (
     incident_row,
     is_incident,
 )
-from server.readmodel.index import Sought
+from server.readmodel.selection import Sought
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 

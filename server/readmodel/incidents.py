@@ -13,8 +13,8 @@ import msgspec
 
 from server.readmodel.cases import AnyCaseEvent, Case, Cases, DecisionProposed
 from server.readmodel.floor import Floor
-from server.readmodel.index import Key, Sought
 from server.readmodel.rows import newest_first
+from server.readmodel.selection import Key, Sought
 from server.readmodel.session import Session
 from server.readmodel.views import ReviewRow, RoundRow, ViolationRow
 from settlement.questions import question

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,9 +29,9 @@ from models.judgements import (
     RoundSettled,
 )
 from models.places import whose
-from server.readmodel.index import Index, Key, Sought
 from server.readmodel.redaction import Hidden
 from server.readmodel.rows import Rows
+from server.readmodel.selection import Key, Sought
 from server.readmodel.views import (
     Decided,
     HandRow,
@@ -44,6 +44,9 @@ from server.readmodel.views import (
 )
 from settlement.balance import Balance, balance, hands_of
 from settlement.questions import question
+
+if TYPE_CHECKING:
+    from server.readmodel.index import Index
 
 _SHOWN_ALL: Final[Hidden] = frozenset()
 
@@ -89,7 +92,7 @@ class RoundBook:
 
     def __init__(
         self,
-        index: Index,
+        index: "Index",
         session_id: int,
         session: str,
         is_worked_on: Callable[[str, int], bool],

@@ -2,11 +2,14 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from models.errors import InputRefused
-from server.readmodel.index import ENDLESS, Index, Key, Placed, Sought
+from server.readmodel.selection import ENDLESS, Key, Placed, Sought
 from server.readmodel.views import Row
+
+if TYPE_CHECKING:
+    from server.readmodel.index import Index
 
 R = TypeVar("R", bound=Row)
 _AT_ONCE: Final = 200
@@ -15,7 +18,7 @@ _AT_ONCE: Final = 200
 class Rows(Generic[R]):
     """The rows of one kind of one session, in the index."""
 
-    def __init__(self, index: Index, session: int, kind: type[R]) -> None:
+    def __init__(self, index: "Index", session: int, kind: type[R]) -> None:
         self._index, self._session, self._kind = index, session, kind
         self.count = 0
         self.made = 0
@@ -49,7 +52,7 @@ class Rows(Generic[R]):
         return self._index.of_round(self._session, self._kind, number)
 
 
-async def newest_first(index: Index, sought: Sought[R]) -> AsyncIterator[Placed[R]]:
+async def newest_first(index: "Index", sought: Sought[R]) -> AsyncIterator[Placed[R]]:
     """Yield the selected rows, the newest first, reading a few at a time.
 
     Raises:

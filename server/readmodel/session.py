@@ -1,7 +1,7 @@
 """The reading of one journal: its rounds, its devices, and its hidden cards."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -11,8 +11,8 @@ from server.readmodel.clock_standing import ClockStanding, followed
 from server.readmodel.device_standing import DeviceStanding
 from server.readmodel.ending import Ending
 from server.readmodel.entries import Entry, Recent, entry_of
-from server.readmodel.index import ENDLESS, Index
 from server.readmodel.round_book import RoundBook
+from server.readmodel.selection import ENDLESS
 from server.readmodel.session_journal import SessionJournal
 from server.readmodel.shoe_end import Moment, ShoeEnd
 from server.readmodel.views import (
@@ -26,6 +26,9 @@ from server.readmodel.views import (
 from settlement.phases import Phase, RoundPhases
 from stream.journal import Place
 from stream.reading import UnknownEvent
+
+if TYPE_CHECKING:
+    from server.readmodel.index import Index
 
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +72,7 @@ class Session:
     def __init__(
         self,
         journal: SessionJournal,
-        index: Index,
+        index: "Index",
         is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False,
         ending: Ending | None = None,
         stored: Stored | None = None,

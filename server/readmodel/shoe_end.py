@@ -3,7 +3,7 @@
 from typing import TypeAlias
 
 from server.readmodel.ending import Ending
-from server.readmodel.index import ENDLESS
+from server.readmodel.selection import ENDLESS
 from server.readmodel.session_journal import SessionJournal
 
 Moment: TypeAlias = tuple[int, int]

@@ -9,8 +9,8 @@ from models.events import RulesStated
 from models.rulebook import Cited, Rulebook
 from server.house.citations import Book
 from server.house.rulebooks import as_stated, cited
-from server.readmodel.index import Sought
 from server.readmodel.rows import newest_first
+from server.readmodel.selection import Sought
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from server.service.request.services import services_of

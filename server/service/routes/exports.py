@@ -18,8 +18,8 @@ from server.readmodel.exports import (
     Place,
     pieces,
 )
-from server.readmodel.index import Key, Sought
 from server.readmodel.rows import before_time
+from server.readmodel.selection import Key, Sought
 from server.readmodel.views import Row
 from server.service.access.people import Person, Right
 from server.service.http.problems import Problem

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from models.errors import InputRefused
 from server.house.asked_time import EXAMPLE, Asked, Reading, instants, read_question
-from server.readmodel.index import ENDLESS, Sought
 from server.readmodel.rows import before_time
+from server.readmodel.selection import ENDLESS, Sought
 from server.readmodel.views import Finding, Moment, RoundRow
 from server.service.access.people import Person, Right
 from server.service.http.problems import Problem

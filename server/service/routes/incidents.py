@@ -27,9 +27,9 @@ from server.readmodel.incidents import (
     incidents,
     known_of,
 )
-from server.readmodel.index import Key, Sought
 from server.readmodel.news import set_within
 from server.readmodel.rows import before_time, cursor_of, key_of
+from server.readmodel.selection import Key, Sought
 from server.readmodel.views import Page, RoundRow
 from server.service.access.people import RIGHTS, Person, Right
 from server.service.http.problems import Problem

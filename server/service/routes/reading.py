@@ -8,9 +8,9 @@ import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from server.readmodel.floor import Floor
-from server.readmodel.index import Placed, Sought
 from server.readmodel.round_phases import PhaseBegun, phases_of
 from server.readmodel.rows import before_time, cursor_of, key_of
+from server.readmodel.selection import Placed, Sought
 from server.readmodel.session import Session
 from server.readmodel.views import (
     HandRow,

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from server.house.citations import Book
 from server.house.rules_in_force import name_of
 from server.readmodel.incidents import incidents
-from server.readmodel.index import Sought
+from server.readmodel.selection import Sought
 from server.readmodel.session import Session
 from server.readmodel.views import (
     LedgerRow,

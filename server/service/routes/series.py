@@ -9,8 +9,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from models.judgements import RoundResult
-from server.readmodel.index import Sought
 from server.readmodel.rows import before_time, newest_first
+from server.readmodel.selection import Sought
 from server.readmodel.series_views import DayBalance, DayBalances, Line, Point, Series
 from server.readmodel.session import Session
 from server.readmodel.tallies import AT_ONCE, MINUTE_NS, Tally

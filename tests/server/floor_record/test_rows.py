@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from server.floor_record.engine import record_index
 from server.readmodel.file_index import FileIndex
-from server.readmodel.index import Index, Key, Sought
+from server.readmodel.index import Index
+from server.readmodel.selection import Key, Sought
 from server.readmodel.views import PaymentRow, RoundRow, Row
 from stream.journal import Place
 from tests.server.floor_record.cluster import FloorSite

@@ -18,8 +18,8 @@ from models.events import CardDealt, RoundClosed, RoundOpened
 from server.readmodel import folder_floor as floors
 from server.readmodel.file_index import FileIndex
 from server.readmodel.folder_floor import FolderFloor
-from server.readmodel.index import Sought
 from server.readmodel.rows import newest_first
+from server.readmodel.selection import Sought
 from server.readmodel.views import HandRow, LedgerRow, PaymentRow, ReviewRow, RoundRow, ViolationRow
 from server.service.store import INDEX_FILE
 from stream.journal import Journal
