@@ -69,7 +69,7 @@ def run_export(
     check_place(out, force=force)
     given, copies = without_copies([Source(str(journal)) for journal in journals])
     say(copies)
-    from server.readmodel.file_index import FileIndex  # noqa: PLC0415 - opens a database
+    from server.readmodel.file_index import FileIndex
 
     with closing(FileIndex()) as index:
         index.open("export")

@@ -103,7 +103,7 @@ def run_relay(folder: Path, config: Path, state: Path) -> None:
         raise OperatorError(
             "there is no such folder", where=str(folder), way_out="Name the journals' folder"
         )
-    from server.readmodel.folder_floor import FolderFloor  # noqa: PLC0415 - opens a database
+    from server.readmodel.folder_floor import FolderFloor
 
     configured, clock = checked_integration(config), HostClock()
     log_as_json(clock)

@@ -247,14 +247,18 @@ class FloorDatabase:
             "SELECT seq, hash, convert_to(body, 'UTF8') AS body FROM pitwatch.entries"
             " WHERE table_id = %s AND epoch = %s AND seq > %s ORDER BY seq LIMIT %s"
         )
+        return self._fault(query, (chain.table, chain.epoch), chain.place)
+
+    def _fault(self, query: LiteralString, which: tuple[object, ...], last: Place) -> str | None:
+        """Return what is wrong with a chain that ends at ``last``; ``None`` where it is whole."""
         place = Place()
-        while rows := self._ask(query, (chain.table, chain.epoch, place.seq, _READ_AT_ONCE)):
+        while rows := self._ask(query, (*which, place.seq, _READ_AT_ONCE)):
             for row in rows:
                 head = link(place.head, place.seq + 1, row.body)
                 if (row.seq, row.hash) != (place.seq + 1, head):
                     return f"entry {place.seq + 1} is missing or does not match its hash"
                 place = Place(row.seq, head)
-        return None if place == chain.place else f"it ends with entry {place.seq}"
+        return None if place == last else f"it ends with entry {place.seq}"
 
     def verify_own(self) -> dict[str, int]:
         """Compute every hash of the services' own chains again; return their last entries.
@@ -266,21 +270,14 @@ class FloorDatabase:
         for own in self._ask("SELECT name, seq, head FROM pitwatch.own_journals ORDER BY name"):
             query: LiteralString = (
                 "SELECT seq, hash, convert_to(body, 'UTF8') AS body FROM pitwatch.own_entries"
-                " WHERE name = %s ORDER BY seq"
+                " WHERE name = %s AND seq > %s ORDER BY seq LIMIT %s"
             )
-            place = Place()
-            for row in self._ask(query, (own.name,)):
-                head = link(place.head, place.seq + 1, row.body)
-                if (row.seq, row.hash) != (place.seq + 1, head):
-                    break
-                place = Place(row.seq, head)
-            if place != Place(own.seq, own.head):
+            fault = self._fault(query, (own.name,), Place(own.seq, own.head))
+            if fault is not None:
                 raise TechnicianError(
-                    f"entry {place.seq + 1} of {own.name} is missing or does not match its hash",
-                    where=self._where,
-                    way_out="Restore the newest backup",
+                    f"{own.name}: {fault}", where=self._where, way_out="Restore the newest backup"
                 )
-            found[own.name] = place.seq
+            found[own.name] = own.seq
         return found
 
     # --- what the owner may do ------------------------------------------------------------

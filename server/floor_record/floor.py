@@ -101,7 +101,6 @@ class RecordFloor(Floor):
         super().__init__(record_index(url, answer_ms=_ANSWER_MS), on_read, ending, now_ns)
         self._engine = floor_engine(url)
         self._folding = Folding(url, self._is_worked_on_now, ending)
-        self._sessions: dict[str, Session] = {}
         self._journals: dict[str, RecordJournal] = {}
         self._last_moved = 0
         self._states_ns = elapsed_ns() - _STATES_NS
@@ -149,14 +148,6 @@ class RecordFloor(Floor):
         if not self.is_ready:
             self.is_ready = await asyncio.to_thread(self._has_caught_up)
         self.looked_ns = elapsed_ns()
-
-    def sessions(self) -> tuple[Session, ...]:
-        """Return every session by name."""
-        return tuple(session for _, session in sorted(self._sessions.items()))
-
-    def session(self, name: str) -> Session | None:
-        """Return one session."""
-        return self._sessions.get(name)
 
     def is_written(self, session: Session) -> bool:
         """Return whether its table has the journal open, as the table last said."""

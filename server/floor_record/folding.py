@@ -188,9 +188,10 @@ class Folding:
         """Fold some sessions in one transaction; where one cannot be, each in its own."""
         sessions = list(self._opened(keys))
         wanted = [(key, one.place.seq, 2**62) for key, one in zip(keys, sessions, strict=True)]
+        with self._engine.connect() as on:
+            found = entries_of(on, wanted, _AT_ONCE)
         try:
             with self._engine.connect() as on, self._index.writing():
-                found = entries_of(on, wanted, _AT_ONCE)
                 for key, session, entries in zip(keys, sessions, found, strict=True):
                     self._fold(on, key, session, entries)
         except FloorDown:

@@ -61,6 +61,7 @@ class Floor(ABC):
     ) -> None:
         self._ending = ending
         self.index = index
+        self._sessions: dict[str, Session] = {}
         self.is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False
         """Returns whether people work on a round: it then needs attention like one with a
         mistake."""
@@ -108,13 +109,13 @@ class Floor(ABC):
         """Close its files and connections."""
         self.index.close()
 
-    @abstractmethod
     def sessions(self) -> tuple[Session, ...]:
         """Return every session by name."""
+        return tuple(session for _, session in sorted(self._sessions.items()))
 
-    @abstractmethod
     def session(self, name: str) -> Session | None:
         """Return one session."""
+        return self._sessions.get(name)
 
     @abstractmethod
     def is_written(self, session: Session) -> bool:

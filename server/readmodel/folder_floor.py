@@ -175,16 +175,9 @@ class FolderFloor(Floor):
 
     def _session_of(self, path: Path) -> Session:
         with self.index.writing():
-            return Session(FileJournal(path), self.index, self.is_worked_on, self._ending)
-
-    def sessions(self) -> tuple[Session, ...]:
-        """Return every session by name."""
-        return tuple(followed.session for _, followed in sorted(self._followed.items()))
-
-    def session(self, name: str) -> Session | None:
-        """Return one session."""
-        followed = self._followed.get(name)
-        return None if followed is None else followed.session
+            session = Session(FileJournal(path), self.index, self.is_worked_on, self._ending)
+        self._sessions[session.name] = session
+        return session
 
     def is_written(self, session: Session) -> bool:
         """Return whether a session continues: a process has its journal open for writing."""
