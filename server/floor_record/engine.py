@@ -60,10 +60,17 @@ def floor_engine(
         use_native_hstore=False,
     )
 
+    pool = engine.pool
+
     @sa.event.listens_for(engine, "checkout")
     def look(connection: psycopg.Connection[Any], *_: object) -> None:
         if _was_ended(connection):
             raise sa.exc.DisconnectionError
+
+    @sa.event.listens_for(engine, "checkin")
+    def leave(_: object, record: sa.pool.ConnectionPoolEntry) -> None:
+        if engine.pool is not pool:  # it was closed while a thread was still asking
+            record.invalidate()
 
     @sa.event.listens_for(engine, "handle_error")
     def name(context: sa.engine.ExceptionContext) -> None:

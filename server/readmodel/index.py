@@ -425,7 +425,7 @@ def _selected(sought: Sought[Any], at_most: int) -> sa.Select[Any]:
     at, session, seq, n = sought.before
     conditions = [column.at < at]
     if session:
-        before = (sa.literal(at), _id_of(SESSIONS, session), sa.literal(seq), sa.literal(n))
+        before = (_big(at), _id_of(SESSIONS, session), _big(seq), _big(n))
         conditions = [sa.tuple_(*key) < sa.tuple_(*before)]
     if sought.table is not None:
         conditions.append(column.tab == _id_of(_TABLES, sought.table))
@@ -442,6 +442,10 @@ def _selected(sought: Sought[Any], at_most: int) -> sa.Select[Any]:
     order = [one.asc() if sought.oldest_first else one.desc() for one in key]
     chosen = sa.select(*column["at", "seq", "n", "body"]).where(*conditions)
     return chosen.order_by(*order).limit(at_most)
+
+
+def _big(value: int) -> "sa.BindParameter[int]":
+    return sa.literal(value, sa.BigInteger)
 
 
 def _id_of(table: sa.Table, name: str) -> "sa.ScalarSelect[int]":
