@@ -42,7 +42,7 @@ class Stock:
         self._left = [0] * 11
         """Indexed by points, an ace is 1."""
         for rank, seen in enumerate(shoe.out_ranks):
-            self._left[points_of(5 * rank)] += max(0, shoe.held(rank) - seen)
+            self._left[points_of(5 * rank)] += max(0, shoe.held[rank] - seen)
         self._own = [card.card for card in state.round.dealer].count(UNKNOWN)
         several = rules.voids_illegal_option
         self._theirs = 0

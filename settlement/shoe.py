@@ -118,7 +118,7 @@ def _suited(face: int) -> bool:
 
 def _all_out(shoe: Shoe, face: int) -> bool:
     """Return whether the shoe can hold no further card of that face."""
-    return _suited(face) and shoe.out_faces[face] >= shoe.held(face // 5) // _SUITS
+    return _suited(face) and _SUITS * shoe.out_faces[face] >= shoe.held[face // 5]
 
 
 def _count(shoe: Shoe, face: int) -> None:
@@ -133,7 +133,7 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
     shoe = state.table.shoe
     if _surplus(shoe, face):
         detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"
-        if face != UNKNOWN and not shoe.held(face // 5):
+        if face != UNKNOWN and not shoe.held[face // 5]:
             detail = f"{card_named(face)} was dealt; this game is played without that rank"
         state.find("impossible_card", seq, detail, spot)
         return
@@ -149,4 +149,4 @@ def _surplus(shoe: Shoe, face: int) -> bool:
         return True
     if face == UNKNOWN:
         return False
-    return shoe.out_ranks[face // 5] >= shoe.held(face // 5) or _all_out(shoe, face)
+    return shoe.out_ranks[face // 5] >= shoe.held[face // 5] or _all_out(shoe, face)

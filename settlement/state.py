@@ -464,6 +464,8 @@ class Shoe:
         self.pack = pack
         """How many cards of each rank a deck holds."""
         self.cards = decks * sum(pack)
+        self.held = [decks * many for many in pack]
+        """How many cards of each rank the fresh shoe held."""
         self.started = started
         """Whether its count holds from round to round: its start was observed, and the cards of
         finished rounds stay out of it."""
@@ -476,10 +478,6 @@ class Shoe:
         self.cut = False
         """Whether the cut card came in a finished round."""
         self.forget()
-
-    def held(self, rank: int) -> int:
-        """Return how many cards of a rank the fresh shoe held."""
-        return self.decks * self.pack[rank]
 
     def forget(self) -> None:
         """Restart the count of its cards."""
