@@ -19,13 +19,15 @@ def is_called_off(record: Sequence[AnyFact]) -> bool:
 def still_asked(found: Sequence[Asked], otherwise: Otherwise) -> list[Asked]:
     """Return the questions about a round called off that the ruling does not answer.
 
-    What each hand comes to is ruled. A question stays where an answer holds other mistakes.
+    What each hand comes to is ruled. A question stays where an answer holds other mistakes, and one
+    about a mistake where no answer is offered.
     """
     own = otherwise.stated.mistakes
     return [
         one
         for one in found
-        if one.about or any(rival.outcome.mistakes != own for rival in one.rivals)
+        if any(rival.outcome.mistakes != own for rival in one.rivals)
+        or (one.about and not one.rivals)
     ]
 
 

@@ -51,7 +51,7 @@ BURNED: Final = 0.003
 """A card of the shoe goes to the rack in the middle of a round: about one a shoe. Chosen."""
 
 ENTERED_AMISS: Final = 0.001
-"""A person enters what a player did not do."""
+"""A person enters what a player did not do, or moves a card that does not lie there."""
 
 # --- a camera -------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ from settlement.reckoning.holds import (
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
+    ENTERED_AMISS,
     GOES_UNSEEN,
     MISSED,
     MISSED_BY_ONE,
@@ -299,7 +300,8 @@ class Story(CardFacts):
     def _take_up_with_others(self) -> None:
         """A card of a hand that was turned up went with the others, though nobody saw it go."""
         for hand in self.all_hands():
-            went = [card for card in hand.cards if card.where == "off" and card.face == "up"]
+            seen = [card for card in hand.cards if card.where == "off" and card.gone_at]
+            went = [card for card in seen if card.face == "up"]
             if hand.taken_at or not went or not (hand.paid >= 0 or hand.off or self.revealed):
                 continue
             last = max(went, key=lambda card: card.gone_at)
@@ -335,6 +337,7 @@ class Story(CardFacts):
             None,
         )
         if card is None:
+            self.weigh("console", log(ENTERED_AMISS))
             return
         self.asks = [one for one in self.asks if one.candidates[:1] != (zone_name(card.to),)]
         card.carried = True
@@ -541,7 +544,7 @@ class Story(CardFacts):
                     faces += 1
                 else:
                     missed += 2
-            elif card.where != "unseen" and card.face == "down":
+            elif card.where != "unseen" and card.face == "down" and not hand.off:
                 missed += 1
         if not (missed or faces):
             return 0.0

@@ -18,6 +18,8 @@ from models.events import (
 )
 from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
+from settlement.reckoning.story import Story
+from settlement.reconcile.cameras import Cameras
 from simulation.places import spot_places
 from tests.settlement.felt_scene import FELT, RULES, UNREAD, Scene, reader
 
@@ -150,6 +152,16 @@ def test_a_table_that_was_started_again_asks_the_same_of_the_round_before() -> N
     again = reader(RULES, FELT, played=1)
     again.recall(known)
     assert [one for one in again.feed(ruling, at) if isinstance(one, ReviewRaised)] == asked
+
+
+def test_a_round_called_off_closes_though_a_card_of_it_was_lost_from_sight() -> None:
+    story = Story(Cameras())
+    story.open_round(1)
+    lost = story.deal(1, 0, "up", 2)
+    story.call_off(3)
+    lost.where = "off"
+    story.close_round(4, ())
+    assert not story.in_play
 
 
 @pytest.mark.parametrize("back", [True, False], ids=["chips-go-back", "chips-lie-on"])
