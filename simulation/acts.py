@@ -11,13 +11,16 @@ from models.events import (
     Action,
     CardDealt,
     CardExposed,
+    CardMoved,
     Dealt,
     Face,
+    HandPlace,
     Manner,
     PaymentMade,
     PlayerActed,
     WagerKind,
     WagerPlaced,
+    WagerRemoved,
 )
 from models.money import Cents
 from models.rulebook import Rulebook
@@ -108,6 +111,19 @@ class Acts:
         """Take insurance for a spot."""
         self.bet(spot, amount, "insurance")
         self.insurance[spot] = self.insurance.get(spot, 0) + amount
+
+    def move_last_card(self, origin: Hand, to: Hand, reason: str) -> None:
+        """Have the floor move the last card of a hand to another."""
+        card = origin.cards.pop()
+        places = (HandPlace(to=hand.spot, hand=hand.number) for hand in (origin, to))
+        moved = CardMoved(card=card, origin=next(places), to=next(places), reason=reason)
+        self.table.write(moved, card, console=True)
+        to.cards.append(card)
+
+    def give_back(self, hand: Hand) -> None:
+        """Give the wager of a hand that was called off back."""
+        removed = WagerRemoved(spot=hand.spot, hand=hand.number, kind="main", amount=hand.stake)
+        self.table.write(removed)
 
     def turn_up(self, hand: Hand) -> None:
         """Turn up the face-down cards of a hand."""

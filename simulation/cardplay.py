@@ -113,6 +113,13 @@ class CardPlay:
         after = replace(self.hands[key][0], place=self._due(key, 0))
         return self._shift(key, 0, after, at_ns, "dealer")
 
+    def move(self, origin: HandKey, to: HandKey, at_ns: int) -> int:
+        """Carry the last card of a hand to another one; return when it rests."""
+        own = self.hands[to]
+        own.append(self.hands[origin].pop())
+        after = replace(own[-1], place=self._due(to, len(own) - 1))
+        return self._shift(to, len(own) - 1, after, at_ns, "dealer")
+
     def pick_up(self, spot: int, at_ns: int) -> None:
         """Make the player take face-down cards into the hand."""
         key: HandKey = (spot, 0)

@@ -38,7 +38,7 @@ def deal_session(
         table: a table at which nothing has happened yet.
         rounds: the number of rounds, including scenes and mistakes.
         seed: determines their rounds.
-        mistakes: violation codes, each committed once.
+        mistakes: names of mistakes, each committed once.
         include: situations, each brought about once; ``a+b`` in the same round.
 
     Raises:

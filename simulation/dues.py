@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from models.events import AnyFact, Dealt, RoundClosed
+from models.events import AnyFact, CardMoved, Dealt, RoundClosed
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.engine import Engine
@@ -21,7 +21,7 @@ def due(facts: Iterable[AnyFact], rules: Rulebook, spot: int, hand: int) -> Cent
     """
     policy = msgspec.structs.replace(rules.policy, dealer_underdraw="as_lies")
     engine = Engine(msgspec.structs.replace(rules, policy=policy))
-    own = (fact for fact in facts if _place(fact) in (spot, "dealer"))
+    own = (fact for fact in facts if {spot, "dealer"} & _places(fact))
     results = [result for fact in (*own, RoundClosed()) for result in engine.feed(fact)]
     results += engine.finish()
     nets = {
@@ -33,10 +33,12 @@ def due(facts: Iterable[AnyFact], rules: Rulebook, spot: int, hand: int) -> Cent
     return nets.get((spot, hand)) or 0
 
 
-def _place(fact: AnyFact) -> Dealt:
-    """Return the spot that a fact is about, or ``"dealer"``, as for what is about the table."""
+def _places(fact: AnyFact) -> set[Dealt]:
+    """Return the spots that a fact is about, or ``"dealer"``, as for what is about the table."""
+    if isinstance(fact, CardMoved):
+        return {place.to for place in (fact.origin, fact.to) if place != "rack"}
     place: Dealt = getattr(fact, "spot", getattr(fact, "to", "dealer"))
-    return place
+    return {place}
 
 
 def blackjack_win(stake: Cents, rules: Rulebook) -> Cents:

@@ -1,7 +1,7 @@
 """One round by a faultless dealer and faultless players: phases that follow the rules."""
 
 from models.cards import Card
-from models.events import Action, HoleCardChecked, RoundClosed, RoundOpened
+from models.events import Action, HoleCardChecked, RoundCalledOff, RoundClosed, RoundOpened
 from models.money import Cents
 from settlement.hands import natural, total
 from simulation.acts import Acts
@@ -272,6 +272,15 @@ class Round(Acts):
         """Take up the dealer's cards."""
         self.table.write(RoundClosed())
         self.table.take_up()
+
+    # --- rulings --------------------------------------------------------------------------
+
+    def call_off(self, reason: str) -> None:
+        """Have the floor call the round off: the wagers go back, and the cards are taken up."""
+        self.table.write(RoundCalledOff(reason=reason), console=True)
+        for hand in self.unsettled():
+            self.give_back(hand)
+        self.close()
 
     # --- internal -------------------------------------------------------------------------
 

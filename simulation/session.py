@@ -61,7 +61,7 @@ class Settings:
         preset: the encoder's speed, ``ultrafast`` … ``veryslow``: time against size.
         video: whether to film; without, the session has no camera.
         shoe: the shoe's protocol.
-        mistakes: violation codes, each committed once.
+        mistakes: names of mistakes, each committed once: violation codes, and those ruled on.
         include: situations, each brought about once.
         peek: whether the dealer checks under an ace or a ten before the players act.
         table: the table's id.

@@ -18,12 +18,15 @@ from models.events import (
     CardBurned,
     CardDealt,
     CardExposed,
+    CardMoved,
     CardsTouched,
     CutCardReached,
     Face,
+    HandPlace,
     HoleCardChecked,
     PaymentMade,
     PlayerActed,
+    RoundCalledOff,
     RoundClosed,
     RoundOpened,
     ShoeStarted,
@@ -47,6 +50,8 @@ _GLANCE_MS: Final = 750
 """Milliseconds that a card lies uncovered before a hand comes over it again."""
 _LOOK_MS: Final = 800
 """Milliseconds that cards dealt face down lie before their player picks them up."""
+_RULING_MS: Final = (3_500, 5_000)
+"""Milliseconds that the floor takes to look at the felt and to enter a ruling; not measured."""
 _SIGNS: Final[dict[str, Literal["wave", "beckon", "tap", "touch", "point"]]] = {
     "hit": "beckon",
     "stand": "wave",
@@ -149,6 +154,8 @@ class Stage:
             case PlayerActed():
                 self._wait_for_plates()
                 return self._act(fact)
+            case RoundCalledOff() | CardMoved():
+                return self._rule(fact)
             case _:
                 turn = self._turns.get(type(fact))
                 return turn() if turn else self._point_out(fact)
@@ -221,6 +228,18 @@ class Stage:
             self._doubled.add(key)
         if fact.action == "split":
             self._now = self._cards.split(fact.spot, fact.hand, self._now) + 300 * MS
+        return at
+
+    def _rule(self, ruling: RoundCalledOff | CardMoved) -> int:
+        """Stage a ruling: the floor looks and enters it, then the dealer carries it out."""
+        self._wait_for_plates()
+        self._glance(turned=True)
+        self._pause(*_RULING_MS)
+        at = self._now
+        match ruling:
+            case CardMoved(origin=HandPlace() as origin, to=HandPlace() as to):
+                rests = self._cards.move((origin.to, origin.hand), (to.to, to.hand), at)
+                self._now = self._dealt = rests
         return at
 
     def _shuffle(self) -> int:

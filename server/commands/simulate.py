@@ -45,7 +45,12 @@ def simulate_session(
     ] = None,
     mistakes: Annotated[
         list[str] | None,
-        typer.Option("--mistake", metavar="CODE", help="Make this mistake once; repeatable."),
+        typer.Option(
+            "--mistake",
+            metavar="NAME",
+            help="Make this mistake once, a violation code or one that the floor rules on: "
+            "misdeal_called_off, card_offered_to_next. Repeatable.",
+        ),
     ] = None,
     include: Annotated[
         str | None,

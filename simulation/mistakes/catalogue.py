@@ -1,6 +1,6 @@
 """The catalogue of mistakes, and the rules that make each of them one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -20,6 +20,7 @@ class Mistake:
     """One kind of mistake.
 
     Attributes:
+        name: what it is called; its violation code, unless the floor rules on it as well.
         code: its violation code.
         commit: plays its round.
         possible: whether a house's rules make it a mistake.
@@ -27,6 +28,7 @@ class Mistake:
         knobs: settings under which any shipped rulebook makes it one.
     """
 
+    name: str
     code: str
     commit: Commit
     possible: Callable[[Rulebook], bool]
@@ -40,56 +42,57 @@ _KNOWN: Final[dict[str, Mistake]] = {}
 def mistake(
     code: str,
     *,
+    name: str = "",
     when: Callable[[Rulebook], bool] = lambda _: True,
     spots: int = 1,
     knobs: tuple[str, ...] = (),
 ) -> Callable[[Commit], Commit]:
-    """Register a function that commits ``code``."""
+    """Register a function that commits ``code``, by that code or by a name of its own."""
 
     def enter(commit: Commit) -> Commit:
-        _KNOWN[code] = Mistake(code, commit, when, spots, knobs)
+        _KNOWN[name or code] = Mistake(name or code, code, commit, when, spots, knobs)
         return commit
 
     return enter
 
 
-def known() -> tuple[str, ...]:
-    """Return every code that can be committed, in the order of the catalogue."""
-    return tuple(_KNOWN)
+def known() -> Mapping[str, Mistake]:
+    """Return every mistake by its name, in the order of the catalogue."""
+    return _KNOWN
 
 
-def mistake_for(code: str, rules: Rulebook, spots: int) -> Mistake:
-    """Return the mistake ``code`` for this table.
+def mistake_for(name: str, rules: Rulebook, spots: int) -> Mistake:
+    """Return the mistake ``name`` for this table.
 
     Raises:
-        OperatorError: there is no such code, or this table cannot commit it; the way out names a
-            rulebook that can.
+        OperatorError: there is no such mistake, or this table cannot commit it; the way out names
+            a rulebook that can.
     """
-    found = _KNOWN.get(code)
+    found = _KNOWN.get(name)
     if found is None:
         raise OperatorError(
-            f"no mistake is called {code!r}",
+            f"no mistake is called {name!r}",
             where="mistake",
             way_out=f"Choose one of {', '.join(_KNOWN)}",
         )
     if not found.possible(rules):
         raise OperatorError(
             f"under {rules.id} this is no mistake, or cannot come about",
-            where=f"mistake {code}",
+            where=f"mistake {name}",
             way_out=f"Choose the rulebook {next(_houses(found), 'of a house that forbids it')}",
         )
     if spots < found.spots:
         raise OperatorError(
             f"{spots} spots are too few for it",
-            where=f"mistake {code}",
+            where=f"mistake {name}",
             way_out=f"Let at least {found.spots} spots play",
         )
     return found
 
 
-def knobs_for(code: str, rules: Rulebook) -> tuple[str, ...]:
-    """Return the settings that make ``code`` a mistake under ``rules``."""
-    found = _KNOWN.get(code)
+def knobs_for(name: str, rules: Rulebook) -> tuple[str, ...]:
+    """Return the settings that make ``name`` a mistake under ``rules``."""
+    found = _KNOWN.get(name)
     return found.knobs if found is not None and not found.possible(rules) else ()
 
 

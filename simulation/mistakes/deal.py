@@ -2,6 +2,7 @@
 
 from models.events import CardBoxed, CardDealt, HoleCardChecked
 from simulation.mistakes.catalogue import first, last, mistake, scene
+from simulation.round import Round
 from simulation.table import Table
 
 
@@ -21,14 +22,20 @@ def _deals_out_of_order(table: Table) -> None:
 @mistake("spot_skipped", spots=2)
 def _skips_a_spot(table: Table) -> None:
     """Never deal to the last spot; its wager goes back."""
+    round_ = dealt_without_last_spot(table)
+    round_.leave_out(last(table))
+    round_.play_on()
+
+
+def dealt_without_last_spot(table: Table) -> Round:
+    """Deal to every spot but the last; return the round so far."""
     round_ = scene(table)
     round_.open()
     for turn in (0, 1):
         for spot in table.spots[:-1]:
             round_.deal(spot, face=table.rules.player_cards)
         round_.deal_own(turn)
-    round_.leave_out(last(table))
-    round_.play_on()
+    return round_
 
 
 @mistake("card_to_empty_spot", spots=2)

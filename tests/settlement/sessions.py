@@ -17,6 +17,7 @@ from settlement.rulebooks import overridden
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.ideal import ideal_observations
 from simulation.staging import stage
+from simulation.steps import Step
 from simulation.table import Table
 from stream.library import layout_text
 from tests.settlement.felt_scene import START_NS, rulebook
@@ -56,9 +57,22 @@ def session(
 ) -> Session:
     """Deal a session and listen to it."""
     book = overridden(rulebook(rules), knobs)
-    layout = msgspec.toml.decode(layout_text(felt), type=TableLayout)
     table = Table(book, spots, seed)
     steps = deal_session(table, rounds, seed, mistakes=[mistake] if mistake else [])
+    return listened(book, steps, seed, felt=felt, keeps_tracks=keeps_tracks, looks_ns=looks_ns)
+
+
+def listened(
+    book: Rulebook,
+    steps: Iterable[Step],
+    seed: int,
+    *,
+    felt: str = "five-spots",
+    keeps_tracks: bool = True,
+    looks_ns: tuple[int, ...] = (),
+) -> Session:
+    """Stage what was dealt, and listen to it."""
+    layout = msgspec.toml.decode(layout_text(felt), type=TableLayout)
     staged = stage(steps, layout, seed, shoe=is_shoe_game(book))
     heard = ideal_observations(
         staged,

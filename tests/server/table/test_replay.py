@@ -63,10 +63,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return simulate(SETTINGS, tmp_path_factory.mktemp("recorded") / "session")
 
 
-def play(session: Path, *, speed: float | None = None, pictures: bool = False) -> Replayed:
+def play(
+    session: Path,
+    *,
+    settings: Settings = SETTINGS,
+    speed: float | None = None,
+    pictures: bool = False,
+) -> Replayed:
     (camera,) = read_session(session).cameras
     clock = ReplayClock(SETTINGS.start_ns, speed)
-    reader = TimedTruthReader(prepare(SETTINGS), camera, clock)
+    reader = TimedTruthReader(prepare(settings), camera, clock)
     with Journal.in_memory() as journal:
         return replay(
             ReplayOptions(session, pictures=pictures),
