@@ -3,7 +3,7 @@
 Films sessions of fresh seeds, each with its own deck, felt, camera and light, replays them from
 pixels and bytes, and counts the rounds that came out exactly, those left to a person, and those
 settled wrongly without a flag (of which there must be none). ``--deck known`` reads by the deck's
-profile, learnt from snapshots of it.
+profile, learnt from snapshots of it. ``--mistake`` has one round of each film hold that mistake.
 """
 
 import argparse
@@ -60,18 +60,24 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1001)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rulebook", default="kansas-shoe")
+    parser.add_argument("--mistake", action="append", default=[])
     parser.add_argument("--deck", choices=["unknown", "known"], default="unknown")
     parser.add_argument("--plain", action="store_true", help="the usual look for all")
     parser.add_argument("--keep", type=Path, help="keep the films here, and use those that are")
     add_option(parser)
     arguments = parser.parse_args()
+    mistakes = tuple(arguments.mistake)
     every: list[Comparison] = []
     with tempfile.TemporaryDirectory() as scratch:
         for seed in range(arguments.first, arguments.first + arguments.seeds):
             look = Look() if arguments.plain else varied_look(seed, decks=deck_ids())
-            name = f"{arguments.rulebook}-{seed}-{arguments.rounds}"
+            name = "-".join([arguments.rulebook, str(seed), str(arguments.rounds), *mistakes])
             wanted = Settings(
-                rulebook=arguments.rulebook, rounds=arguments.rounds, seed=seed, look=look
+                rulebook=arguments.rulebook,
+                rounds=arguments.rounds,
+                seed=seed,
+                look=look,
+                mistakes=mistakes,
             )
             folder = filmed(wanted, (arguments.keep or Path(scratch)) / name)
             known = arguments.deck == "known"
