@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from models.cards import Card
 from models.events import (
     Action,
+    AnyFact,
     CardDealt,
     CardExposed,
     CardMoved,
@@ -16,6 +17,7 @@ from models.events import (
     Face,
     HandPlace,
     Manner,
+    PaidKind,
     PaymentMade,
     PlayerActed,
     WagerKind,
@@ -47,6 +49,8 @@ class Acts:
         self.hole: Card | None = None
         self.hole_shown = False
         self.insurance: dict[int, Cents] = {}
+        self.sides: dict[int, Cents] = {}
+        """The side bets that lie, by their spots."""
         self._wishes = {key: wish.split() for key, wish in self.rig.cards.items()}
         self._wishes["dealer", 0] = self._dealer_wishes()
         self._decisions = {key: list(chosen) for key, chosen in self.rig.decisions.items()}
@@ -88,13 +92,9 @@ class Acts:
         fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=chosen)
         self.table.write(fact, console=entered)
 
-    def pay(self, spot: int, amount: Cents, hand: int = 0) -> None:
-        """Pay or take chips for a main wager."""
-        self.table.write(PaymentMade(spot=spot, hand=hand, amount=amount))
-
-    def pay_insurance(self, spot: int, amount: Cents) -> None:
-        """Pay or take chips for an insurance wager."""
-        self.table.write(PaymentMade(spot=spot, kind="insurance", amount=amount))
+    def pay(self, spot: int, amount: Cents, hand: int = 0, kind: PaidKind = "main") -> None:
+        """Pay or take chips for a wager."""
+        self.table.write(PaymentMade(spot=spot, hand=hand, kind=kind, amount=amount))
 
     def manner(self, action: Action) -> Manner | None:
         """Return the manner of announcement that this house accepts."""
@@ -120,10 +120,15 @@ class Acts:
         self.table.write(moved, card, console=True)
         to.cards.append(card)
 
-    def give_back(self, hand: Hand) -> None:
-        """Give the wager of a hand that was called off back."""
-        removed = WagerRemoved(spot=hand.spot, hand=hand.number, kind="main", amount=hand.stake)
-        self.table.write(removed)
+    def lay_side(self, spot: int, amount: Cents) -> None:
+        """Lay a side bet; nothing where ``amount`` is 0."""
+        if amount:
+            self.bet(spot, amount, "side")
+            self.sides[spot] = amount
+
+    def give_back(self, spot: int, amount: Cents, kind: WagerKind = "main", hand: int = 0) -> None:
+        """Give a wager that was called off back."""
+        self.table.write(WagerRemoved(spot=spot, hand=hand, kind=kind, amount=amount))
 
     def turn_up(self, hand: Hand) -> None:
         """Turn up the face-down cards of a hand."""
@@ -197,8 +202,11 @@ class Acts:
         """Return the winnings of the hand's player."""
         if self.blackjack(hand) and not self.hole_shown:
             return blackjack_win(hand.stake, self.rules)
-        facts = [step.fact for step in self.table.steps[self.first_step :]]
-        return due(facts, self.rules, hand.spot, hand.number)
+        return due(self.facts(), self.rules, hand.spot, hand.number)
+
+    def facts(self) -> list[AnyFact]:
+        """Return what has happened in the round."""
+        return [step.fact for step in self.table.steps[self.first_step :]]
 
     def options(self, hand: Hand) -> Options:
         """Return the house's options for this hand now."""

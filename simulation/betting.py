@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from models.events import WagerKind
+from models.events import PaidKind, WagerKind
 from models.layout import Point, TableLayout
 from models.money import Cents
 from simulation.chips import pieces
@@ -122,7 +122,7 @@ class Bets:
             x, y = insurance_place(self._layout, spot)
             return (x + 14.0 * number, y)
         if circle == "S":
-            return places.side()
+            return places.side(number)
         return places.stack(int(circle), number)
 
     def _jittered(self, at: Point) -> Point:
@@ -132,6 +132,6 @@ class Bets:
         return int(MOVE_NS * self._chance.uniform(0.85, 1.2))
 
 
-def circle_of(kind: WagerKind, hand: int) -> str:
+def circle_of(kind: WagerKind | PaidKind, hand: int) -> str:
     """Return the circle of a wager."""
     return {"insurance": "I", "side": "S"}.get(kind, str(hand))

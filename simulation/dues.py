@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from models.events import AnyFact, CardMoved, Dealt, RoundClosed
+from models.judgements import RoundResult
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.engine import Engine
@@ -19,18 +20,28 @@ def due(facts: Iterable[AnyFact], rules: Rulebook, spot: int, hand: int) -> Cent
     Other spots decide nothing of it and are left out: the engine would try every card for each
     of theirs that lies face down.
     """
-    policy = msgspec.structs.replace(rules.policy, dealer_underdraw="as_lies")
-    engine = Engine(msgspec.structs.replace(rules, policy=policy))
-    own = (fact for fact in facts if {spot, "dealer"} & _places(fact))
-    results = [result for fact in (*own, RoundClosed()) for result in engine.feed(fact)]
-    results += engine.finish()
     nets = {
         (one.spot, held.hand): held.net
-        for result in results
+        for result in _results(facts, rules, spot)
         for one in result.spots
         for held in one.hands
     }
     return nets.get((spot, hand)) or 0
+
+
+def side_due(facts: Iterable[AnyFact], rules: Rulebook, spot: int) -> Cents:
+    """Return what the side bet of a spot wins if the round ended now; 0 where that is open."""
+    spots = (one for result in _results(facts, rules, spot) for one in result.spots)
+    return sum(side.net or 0 for one in spots if one.spot == spot for side in one.side or ())
+
+
+def _results(facts: Iterable[AnyFact], rules: Rulebook, spot: int) -> list[RoundResult]:
+    """Settle a round for one spot alone."""
+    policy = msgspec.structs.replace(rules.policy, dealer_underdraw="as_lies")
+    engine = Engine(msgspec.structs.replace(rules, policy=policy))
+    own = (fact for fact in facts if {spot, "dealer"} & _places(fact))
+    results = [result for fact in (*own, RoundClosed()) for result in engine.feed(fact)]
+    return [*results, *engine.finish()]
 
 
 def _places(fact: AnyFact) -> set[Dealt]:

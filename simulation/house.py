@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from models.errors import OperatorError
 from models.rulebook import Cited, Rulebook
 from settlement import rulebooks
@@ -30,26 +32,30 @@ class House:
     text: str | None
 
 
-def house(name: str, settings: Sequence[str] = ()) -> House:
-    """Find a rulebook by its id or in a file and apply each ``KNOB=VALUE``.
+def house(name: str, settings: Sequence[str] = (), side_bet: str = "") -> House:
+    """Find a rulebook by its id or in a file, apply each ``KNOB=VALUE`` and take a side bet.
 
     Raises:
         OperatorError: there is no such rulebook, or a file of one's own is to be changed.
-        InputRefused: the rulebook or a setting does not match the schema.
+        InputRefused: the rulebook, a setting or the side bet does not match the schema.
     """
     rules = rulebooks.overridden(_cited(name).rules, settings)
     written = [knob for knob in _knobs(settings) if knob not in _OF_THE_TABLE]
     if name not in library.rulebook_ids():
-        if written:
+        if written or side_bet:
             raise OperatorError(
-                f"{written[0]} cannot be set on a rulebook of your own",
+                f"{side_bet or written[0]} cannot be set on a rulebook of your own",
                 where=name,
-                way_out="Change the knob in the file",
+                way_out="Change it in the file",
             )
         return House(rules, RULEBOOK_FILE, Path(name).read_text("utf-8"))
-    if not written:
+    if not (written or side_bet):
         return House(rules, name, None)
-    return House(rules, RULEBOOK_FILE, _extending(name, rules, written))
+    text = _extending(name, rules, written, side_bet)
+    if side_bet:
+        taken = rulebooks.parse(text, RULEBOOK_FILE, _cited, library.side_bet_text)
+        rules = msgspec.structs.replace(rules, side_bets=taken.rules.side_bets)
+    return House(rules, RULEBOOK_FILE, text)
 
 
 def _cited(name: str) -> Cited:
@@ -69,7 +75,7 @@ def _knobs(settings: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(setting.partition("=")[0].strip() for setting in settings))
 
 
-def _extending(base: str, rules: Rulebook, knobs: Sequence[str]) -> str:
+def _extending(base: str, rules: Rulebook, knobs: Sequence[str], side_bet: str) -> str:
     lines = [f'id = "{base}-as-played"', f'extends = "{base}"']
     for knob in knobs:
         lines += [
@@ -79,6 +85,8 @@ def _extending(base: str, rules: Rulebook, knobs: Sequence[str]) -> str:
             'source = "default"',
             'reason = "Set for this session."',
         ]
+    if side_bet:
+        lines += ["", f'[side_bets."{side_bet}"]', f'extends = "{side_bet}"']
     return "\n".join(lines) + "\n"
 
 

@@ -73,9 +73,9 @@ class SpotPlaces:
         row, column = divmod(number, len(_STACK_MM))
         return self.at(self.circle, _BOX_MM[hand % len(_BOX_MM)] + 9.0 * row, _STACK_MM[column])
 
-    def side(self) -> Point:
-        """Return the place of a side wager."""
-        return self.at(self.circle, 0.0, 95.0)
+    def side(self, number: int) -> Point:
+        """Return the place of stack ``number`` of a side wager."""
+        return self.at(self.circle, 14.0 * number, 95.0)
 
     def tucked(self, number: int) -> Place:
         """Return the place of a card tucked under its wager."""

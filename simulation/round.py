@@ -5,7 +5,7 @@ from models.events import Action, HoleCardChecked, RoundCalledOff, RoundClosed, 
 from models.money import Cents
 from settlement.hands import natural, total
 from simulation.acts import Acts
-from simulation.dues import half_taken, insurance_win
+from simulation.dues import half_taken, insurance_win, side_due
 from simulation.steps import Hand
 from simulation.strategy import choose, pair
 
@@ -55,6 +55,7 @@ class Round(Acts):
     def join(self, spot: int, wager: Cents) -> Hand:
         """Add a spot with this wager."""
         self.bet(spot, wager)
+        self.lay_side(spot, self.table.side_wager(wager))
         hand = Hand(spot=spot, number=0, bet=wager)
         self.hands[spot] = [hand]
         return hand
@@ -215,14 +216,24 @@ class Round(Acts):
         self.turn_hole()
         if self.hole is None and (self.unsettled() or self.insurance):
             self.deal("dealer")
-        while self.live() and self.must_draw():
+        while (self.live() or self.plays_for_sides()) and self.must_draw():
             self.deal("dealer")
+
+    def plays_for_sides(self) -> bool:
+        """Return whether the dealer plays his hand out for a side bet."""
+        bet = self.table.side_bet
+        return bet is not None and bet.dealer_plays and bool(self.sides)
 
     def turn_hole(self) -> None:
         """Turn the hole card up, once."""
         if self.hole is not None and not self.hole_shown:
             self.expose("dealer", self.hole)
             self.hole_shown = True
+
+    @property
+    def dealer_shown(self) -> bool:
+        """Whether the dealer has turned his hole card, or drawn where he has none."""
+        return self.hole_shown if self.hole is not None else len(self.dealer) > 1
 
     def must_draw(self) -> bool:
         """Return whether the rules require another card of the dealer."""
@@ -260,16 +271,30 @@ class Round(Acts):
         wins = natural(self.dealer)
         for spot in sorted(self.insurance, reverse=True):
             stake = self.insurance.pop(spot)
-            self.pay_insurance(spot, insurance_win(stake, self.rules) if wins else -stake)
+            amount = insurance_win(stake, self.rules) if wins else -stake
+            self.pay(spot, amount, kind="insurance")
+
+    def settle_side(self, spot: int, *, wrongly: bool = False) -> None:
+        """Settle the side bet of a spot; ``wrongly`` pays 5 dollars more, or a bet that lost."""
+        stake = self.sides.pop(spot, 0)
+        amount = side_due(self.facts(), self.rules, spot)
+        if wrongly:
+            amount = amount + 500 if amount >= 0 else stake
+        if amount:
+            self.pay(spot, amount, kind="side")
 
     def settle_hand(self, hand: Hand, error: Cents = 0) -> None:
-        """Pay a hand its due plus ``error``."""
+        """Pay a hand its due plus ``error``, and its spot's side bet once the dealer has shown."""
         self.turn_up(hand)
+        if hand.spot in self.sides and self.dealer_shown:
+            self.settle_side(hand.spot)
         hand.settled = True
         self.pay(hand.spot, self.due(hand) + error, hand.number)
 
     def close(self) -> None:
-        """Take up the dealer's cards."""
+        """Take up the dealer's cards, after the side bets of hands that were settled early."""
+        for spot in sorted(self.sides, reverse=True):
+            self.settle_side(spot)
         self.table.write(RoundClosed())
         self.table.take_up()
 
@@ -279,7 +304,10 @@ class Round(Acts):
         """Have the floor call the round off: the wagers go back, and the cards are taken up."""
         self.table.write(RoundCalledOff(reason=reason), console=True)
         for hand in self.unsettled():
-            self.give_back(hand)
+            self.give_back(hand.spot, hand.stake, hand=hand.number)
+        for spot, stake in self.sides.items():
+            self.give_back(spot, stake, "side")
+        self.sides = {}
         self.close()
 
     # --- internal -------------------------------------------------------------------------

@@ -61,6 +61,7 @@ class Settings:
         preset: the encoder's speed, ``ultrafast`` … ``veryslow``: time against size.
         video: whether to film; without, the session has no camera.
         shoe: the shoe's protocol.
+        side_bet: the id of a shipped side bet that the rulebook takes, beside its own.
         mistakes: names of mistakes, each committed once: violation codes, and those ruled on.
         include: situations, each brought about once.
         peek: whether the dealer checks under an ace or a ten before the players act.
@@ -79,6 +80,7 @@ class Settings:
     preset: Preset = "ultrafast"
     video: bool = True
     shoe: ShoeDriver = "angel-eye"
+    side_bet: str = ""
     mistakes: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     peek: bool = True
@@ -156,9 +158,11 @@ def write_folder(
 
 def _house(settings: Settings) -> House:
     """Return the rules, with the settings that the mistakes need."""
-    plain = house(settings.rulebook, settings.knobs)
+    plain = house(settings.rulebook, settings.knobs, settings.side_bet)
     needed = [knob for code in settings.mistakes for knob in knobs_for(code, plain.rules)]
-    return house(settings.rulebook, (*settings.knobs, *needed)) if needed else plain
+    if not needed:
+        return plain
+    return house(settings.rulebook, (*settings.knobs, *needed), settings.side_bet)
 
 
 def _spots(settings: Settings, layout: TableLayout) -> Sequence[int]:

@@ -208,8 +208,7 @@ class Stage:
 
     def _settle(self, fact: PaymentMade) -> int:
         self._glance(turned=True)
-        circle = "I" if fact.kind == "insurance" else str(fact.hand)
-        until = self._change_hands(fact, circle)
+        until = self._change_hands(fact, circle_of(fact.kind, fact.hand))
         if fact.kind == "main":
             self._now = until + _PLATE_MS * MS
             self._now = self._cards.collect((fact.spot, fact.hand), self._now) + 120 * MS

@@ -17,12 +17,17 @@ from models.events import (
 )
 from models.money import Cents
 from models.rulebook import Rulebook
+from models.side_bet import SideBet
 from settlement.houserules import HouseRules
 from simulation.shoe import Shoe
 from simulation.steps import Step
 
 _UNITS: Final = (1, 2, 2, 3, 4, 5, 6, 10)
 """Wagers come in these multiples of the table's minimum."""
+_SIDE_UNIT: Final = 500
+"""Cents: the least side bet of a player where the house sets none."""
+_LAYS_A_SIDE_BET: Final = 0.5
+"""The share of hands with a side bet; not measured."""
 
 
 class Table:
@@ -146,6 +151,24 @@ class Table:
         if self.chance.random() < 0.3:
             self.habits[spot] = self._habit(spot)
         return self.habits[spot]
+
+    @property
+    def side_bet(self) -> SideBet | None:
+        """The side bet that players may lay; of several a bet plate does not tell which one."""
+        bets = tuple(self.rules.side_bets.values())
+        return bets[0] if len(bets) == 1 else None
+
+    def side_wager(self, main: Cents, *, always: bool = False) -> Cents:
+        """Return what a player lays on the side bet beside a main wager; 0 where nothing."""
+        bet = self.side_bet
+        if bet is None or not (always or self.chance.random() < _LAYS_A_SIDE_BET):
+            return 0
+        least = bet.min or _SIDE_UNIT
+        wager = least * self.chance.choice(_UNITS)
+        share = bet.most_of_main
+        limits = (bet.max, None if share is None else main * share.pays // share.per)
+        wager = min([wager, *(limit for limit in limits if limit is not None)])
+        return wager if wager >= least else 0
 
     def _fresh_shoe(self, decks: int | None = None) -> Shoe:
         penetration = 0.75 if self.rules.decks > 2 else 0.55

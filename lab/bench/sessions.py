@@ -4,6 +4,7 @@ Films sessions of fresh seeds, each with its own deck, felt, camera and light, r
 pixels and bytes, and counts the rounds that came out exactly, those left to a person, and those
 settled wrongly without a flag (of which there must be none). ``--deck known`` reads by the deck's
 profile, learnt from snapshots of it. ``--mistake`` has one round of each film hold that mistake.
+Players lay the side bet of ``--side-bet``.
 """
 
 import argparse
@@ -61,6 +62,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rulebook", default="kansas-shoe")
     parser.add_argument("--mistake", action="append", default=[])
+    parser.add_argument("--side-bet", default="")
     parser.add_argument("--deck", choices=["unknown", "known"], default="unknown")
     parser.add_argument("--plain", action="store_true", help="the usual look for all")
     parser.add_argument("--keep", type=Path, help="keep the films here, and use those that are")
@@ -72,12 +74,14 @@ def main() -> None:
         for seed in range(arguments.first, arguments.first + arguments.seeds):
             look = Look() if arguments.plain else varied_look(seed, decks=deck_ids())
             name = "-".join([arguments.rulebook, str(seed), str(arguments.rounds), *mistakes])
+            name += arguments.side_bet
             wanted = Settings(
                 rulebook=arguments.rulebook,
                 rounds=arguments.rounds,
                 seed=seed,
                 look=look,
                 mistakes=mistakes,
+                side_bet=arguments.side_bet,
             )
             folder = filmed(wanted, (arguments.keep or Path(scratch)) / name)
             known = arguments.deck == "known"

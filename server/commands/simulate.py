@@ -56,6 +56,12 @@ def simulate_session(
         str | None,
         typer.Option(help="Situations to play, one for each round: split+double,push."),
     ] = None,
+    side_bet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="The rulebook also takes this shipped side bet; players lay it."
+        ),
+    ] = None,
     peek: Annotated[
         bool, typer.Option(help="The dealer checks the hole card under an ace or a ten.")
     ] = True,
@@ -187,6 +193,7 @@ def simulate_session(
         preset=encoder_preset(preset),
         video=video,
         shoe=shoe_driver(shoe),
+        side_bet=side_bet or "",
         mistakes=tuple(mistakes or ()),
         include=tuple(include.split(",")) if include else (),
         peek=peek,

@@ -90,7 +90,7 @@ def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     if _is_ruled(story, hand, change, delta):
         return [Meaning(0.0, "ruled")]
     if change.circle in ("S", "I"):
-        return [_beside(story, change, delta)]
+        return _beside(story, change, delta, rules)
     if number and change.total == delta and not story.revealed:
         return [Meaning(0.0, "wager", "split")]
     if hand is None:
@@ -104,15 +104,22 @@ def _is_ruled(story: Story, hand: Hand | None, change: Change, delta: Cents) -> 
     return taken_off or story.is_off(change.spot) or (hand is not None and hand.off)
 
 
-def _beside(story: Story, change: Change, delta: Cents) -> Meaning:
-    """Return what chips on a side bet's circle, or insurance, mean."""
-    if change.circle == "S":
-        return Meaning(0.0, "idle" if story.revealed else "wager", "side")
+def _beside(story: Story, change: Change, delta: Cents, rules: Rulebook) -> list[Meaning]:
+    """Return what chips on a side bet's circle, or insurance, may mean."""
     lay_there = change.total != delta
-    if story.insurance_paid(change.spot):
-        return Meaning(0.0, "idle")
-    known = story.revealed or (story.peeked and (delta < 0 or story.hole_blackjack))
-    return Meaning(0.0, "payment" if lay_there and known else "wager", "insurance")
+    kind: Literal["side", "insurance"] = "side" if change.circle == "S" else "insurance"
+    if story.is_paid(change.spot, kind):
+        return [Meaning(0.0, "idle")]
+    if kind == "insurance":
+        known = story.revealed or (story.peeked and (delta < 0 or story.hole_blackjack))
+        return [Meaning(0.0, "payment" if lay_there and known else "wager", kind)]
+    if not lay_there or due_in_deal(story, rules):
+        return [Meaning(0.0, "idle" if story.revealed else "wager", kind)]
+    own = story.hands.get(change.spot, ())
+    if change.total or not all(hand.paid >= 0 or hand.taken_at for hand in own):
+        return [Meaning(0.0, "payment", kind)]
+    # The dealer takes what was lost, or the player what went back to him.
+    return [Meaning(log(0.5), "payment", kind), Meaning(log(0.5), "idle")]
 
 
 def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -410,12 +417,12 @@ def _as_ruled(story: Story, change: Change, delta: Cents) -> None:
 
 
 def _pay(story: Story, meaning: Meaning, change: Change, delta: Cents, published: int) -> None:
-    if meaning.kind == "insurance":
+    if meaning.kind in ("insurance", "side"):
         story.state(
             PaymentMade(
                 at=change.at,
                 spot=change.spot,
-                kind="insurance",
+                kind="insurance" if meaning.kind == "insurance" else "side",
                 amount=delta,
                 evidence=change.seqs,
             )

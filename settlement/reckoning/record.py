@@ -15,6 +15,7 @@ from models.events import (
     DiscardsReshuffled,
     Fact,
     HoleCardChecked,
+    PaidKind,
     PaymentMade,
     PlayerActed,
     RoundClosed,
@@ -194,10 +195,10 @@ class Record(Table):
                 found = 2**62
         return found
 
-    def insurance_paid(self, spot: Spot) -> bool:
-        """Return whether a spot's insurance was settled in the round in play."""
+    def is_paid(self, spot: Spot, kind: PaidKind) -> bool:
+        """Return whether a wager of a spot was settled in the round in play."""
         return any(
-            isinstance(fact, PaymentMade) and fact.kind == "insurance" and fact.spot == spot
+            isinstance(fact, PaymentMade) and fact.kind == kind and fact.spot == spot
             for fact in self.record[self.opened - self.base :]
         )
 

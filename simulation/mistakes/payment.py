@@ -34,6 +34,29 @@ _WRONG: Final = (
 
 @mistake("wrong_payout")
 def _pays_wrongly(table: Table) -> None:
+    """Pay a hand wrongly, or the side bet where the table takes one."""
+    if table.side_bet is None:
+        _pays_a_hand_wrongly(table)
+    else:
+        _pays_a_side_bet_wrongly(table)
+
+
+def _pays_a_side_bet_wrongly(table: Table) -> None:
+    round_, spot = scene(table), first(table)
+    round_.open()
+    if spot not in round_.sides:
+        round_.lay_side(spot, table.side_wager(round_.hands[spot][0].bet, always=True))
+    round_.deal_initial()
+    round_.check_hole()
+    round_.play_players()
+    round_.play_dealer()
+    for hand in round_.hands[spot]:
+        round_.turn_up(hand)
+    round_.settle_side(spot, wrongly=True)
+    round_.finish()
+
+
+def _pays_a_hand_wrongly(table: Table) -> None:
     spot, wrong = first(table), table.chance.choice(_WRONG)
     round_ = scene(table, cards={(spot, 0): wrong.cards})
     round_.until_players()

@@ -8,7 +8,8 @@ from models.errors import InputRefused, InstallerError, OperatorError
 from models.events import ConsoleEntry
 from models.judgements import RoundSettled
 from simulation import session as sessions
-from simulation.session import Settings, simulate
+from simulation.house import house
+from simulation.session import Settings, prepare, simulate
 from stream.recording import read_capture, read_events, read_session
 from vision.scenes.look import Look
 
@@ -89,6 +90,31 @@ def test_a_limit_of_the_table_is_the_sessions_own(tmp_path: Path) -> None:
     assert (session.rulebook, session.table_max) == ("kansas-shoe", 50000)
 
 
+def test_a_side_bet_that_is_taken_is_declared_beside_the_session(tmp_path: Path) -> None:
+    settings = Settings(rounds=1, video=False, side_bet="21+3-9", knobs=("table_max=50000",))
+    folder = simulate(settings, tmp_path / "evening")
+    session = read_session(folder)
+    assert (session.rulebook, session.table_max) == ("rulebook.toml", 50000)
+    taken = house(str(folder / "rulebook.toml")).rules
+    assert list(taken.side_bets) == ["21+3-9"]
+    assert taken.blackjack_payout == house("kansas-shoe").rules.blackjack_payout
+
+
+def test_a_rulebook_of_ones_own_brings_its_own_side_bets(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('id = "own"\nextends = "kansas-shoe"\n')
+    with pytest.raises(OperatorError, match="over-13 cannot be set on a rulebook of your own"):
+        simulate(Settings(rulebook=str(own), side_bet="over-13"), tmp_path / "evening")
+
+
+def test_players_lay_no_side_bet_where_a_plate_does_not_tell_which(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    bets = "".join(f'[side_bets.{name}]\nextends = "{name}"\n' for name in ("over-13", "under-13"))
+    own.write_text(f'id = "own"\nextends = "kansas-shoe"\n{bets}')
+    staged = prepare(Settings(rulebook=str(own), rounds=3)).staged
+    assert not any(change.circle == "S" for change in staged.plates)
+
+
 def test_a_folder_that_exists_is_never_touched(tmp_path: Path) -> None:
     (tmp_path / "evening").mkdir()
     with pytest.raises(OperatorError, match="the folder exists"):
@@ -121,6 +147,7 @@ def test_a_session_folder_is_its_owners_alone(tmp_path: Path) -> None:
         (Settings(spots=(9,)), OperatorError, "the felt has no spot 9"),
         (Settings(rounds=0), OperatorError, "0 rounds cannot be dealt"),
         (Settings(knobs=("decks=12",)), InputRefused, "decks"),
+        (Settings(side_bet="monaco"), InstallerError, "no side_bet is called 'monaco'"),
     ],
 )
 def test_what_cannot_be_dealt_is_refused_before_anything_is_written(

@@ -1,4 +1,4 @@
-"""Films of rounds that the floor ruled on, from pixels, bytes and its entries to payouts."""
+"""Films of rulings and of side bets, from pixels, bytes and the floor's entries to payouts."""
 
 from pathlib import Path
 
@@ -55,3 +55,24 @@ def test_a_film_of_a_ruling_replays_exactly_with_the_entry(
     (round_,) = found.rounds
     assert [one.code for one in round_.mistakes] == [code]
     assert (round_.net == 0) is (mistake == "misdeal_called_off")
+
+
+@pytest.mark.parametrize("rulebook", ["kansas-shoe", "casino-double-deck"])
+def test_a_film_of_a_side_bet_paid_wrongly_replays_exactly(rulebook: str, tmp_path: Path) -> None:
+    settings = Settings(
+        rulebook=rulebook,
+        rounds=1,
+        seed=4,
+        spots=(1, 3),
+        look=SETTINGS.look,
+        mistakes=("wrong_payout",),
+        side_bet="perfect-pairs-25-12-6",
+    )
+    found = play(simulate(settings, tmp_path / "session"), settings=settings)
+    assert tally(found.comparisons or ()).exact == 1
+    (round_,) = found.rounds
+    (wrong,) = round_.mistakes
+    assert (wrong.code, wrong.detail.split(":")[0]) == (
+        "wrong_payout",
+        "side bet perfect-pairs-25-12-6",
+    )
