@@ -308,9 +308,10 @@ def _once(felt: Felt, open_at: Sequence[int], deal: tuple[int, ...]) -> bool:
 def _left(shoe: Shoe, face: int, deal: tuple[int, ...], new: list[int]) -> bool:
     rank = face // 5
     of_rank = len([one for one in new if one // 5 == rank])
-    return _SUITS * (shoe.out_faces[face] + deal.count(face)) <= shoe.held[rank] and shoe.out_ranks[
-        rank
-    ] + of_rank <= shoe.held[rank]
+    return (
+        _SUITS * (shoe.out_faces[face] + deal.count(face)) <= shoe.held[rank]
+        and shoe.out_ranks[rank] + of_rank <= shoe.held[rank]
+    )
 
 
 def _fits(felt: Felt, open_at: Sequence[int], deal: tuple[int, ...], way: Way) -> bool:
