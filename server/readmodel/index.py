@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import msgspec
 import sqlalchemy as sa
 
-from server.readmodel.databases import is_shared, putting
+from server.readmodel.databases import is_shared, put, putting
 from server.readmodel.selection import Key, Placed, Sought
 from server.readmodel.views import (
     HandRow,
@@ -379,7 +379,7 @@ class _Batch:
     def send(self, table: sa.Table) -> None:
         """Write what there is for a table."""
         if rows := self._rows.pop(table, None):
-            self.on.execute(self._puts[table], list(rows.values()))
+            put(self.on, self._puts[table], list(rows.values()))
         if table is _NOTES and self._dropped:
             dropped, self._dropped = self._dropped, {}
             self.on.execute(_DROP_NOTE, [_note_of(note) for note in dropped])
@@ -401,21 +401,27 @@ def _note_of(note: _Note) -> dict[str, Any]:
 def _puts(engine: sa.Engine, moved: Mapping[str, Any]) -> dict[sa.Table, Any]:
     """Return, for each table, the statement that adds a row or replaces the one at its place."""
     puts = {
-        SESSIONS: _put(
-            putting(engine, SESSIONS), ("name",), ("kept", "seq"), {"fault": None, **moved}
-        ),
-        _NOTES: _put(putting(engine, _NOTES), ("session", "kind", "number"), ("body",), {}),
+        SESSIONS: _put(engine, SESSIONS, ("name",), ("kept", "seq"), {"fault": None, **moved}),
+        _NOTES: _put(engine, _NOTES, ("session", "kind", "number"), ("body",), {}),
     }
     for kind in KINDS.values():
-        put = putting(engine, kind.table)
-        noticed = {"noticed": sa.or_(kind.table.c.noticed, put.excluded.noticed)}
-        puts[kind.table] = _put(put, _KEY, (*kind.asked_by, "body"), noticed)
+        more = {"noticed": sa.or_(kind.table.c.noticed, sa.literal_column("excluded.noticed"))}
+        replaced = ("tab", "round", *kind.asked_by, "body")
+        puts[kind.table] = _put(engine, kind.table, _KEY, replaced, more)
     return puts
 
 
-def _put(put: Any, key: Sequence[str], replaced: Sequence[str], more: Mapping[str, Any]) -> Any:
-    values = {name: put.excluded[name] for name in replaced}
-    return put.on_conflict_do_update(index_elements=key, set_={**values, **more})
+def _put(
+    engine: sa.Engine,
+    table: sa.Table,
+    key: Sequence[str],
+    replaced: Sequence[str],
+    more: Mapping[str, Any],
+) -> Any:
+    names = (*key, *replaced, *(name for name in more if name == "noticed"))
+    found = putting(engine, table, names)
+    values = {name: found.excluded[name] for name in replaced}
+    return found.on_conflict_do_update(index_elements=key, set_={**values, **more})
 
 
 def _selected(sought: Sought[Any], at_most: int) -> sa.Select[Any]:
