@@ -1,6 +1,6 @@
 """The accounts of a round that remain, in words: odds, what each settles to, who speaks for it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from math import exp
 from typing import Final
@@ -17,7 +17,7 @@ from models.judgements import Account, AccountHand, Change, Review, Sense, Witne
 from settlement.reckoning.differing import came_by_rank, difference, none_came
 from settlement.reckoning.odds import MISTAKE
 from settlement.reckoning.record import gist
-from settlement.reconcile.weighing import Outcome
+from settlement.reconcile.weighing import Outcome, Question
 
 MOST: Final = 3
 """The most accounts of a round that a review item shows."""
@@ -58,10 +58,19 @@ class Rival:
         self.odds, self.facts, self.outcome, self.by_sense = odds, facts, outcome, by_sense
         self.looks: Mapping[int, tuple[int, ...]] = {}
         """All sightings of each card that it holds, by its first one."""
-        self.came: CardDealt | None = None
-        """The card that nobody saw, of any suit, in an account by which one came."""
+        self.came: tuple[CardDealt, ...] = ()
+        """The card that nobody saw, of any suit, in an account by which one came, by each rank by
+        which all settles alike."""
+        self.faces: tuple[Question, ...] = ()
+        """The doubts about faces that it answers otherwise."""
         self.tells = ""
         """What happened by it, where its facts alone do not say so."""
+
+    def in_words(self, record: Sequence[AnyFact]) -> str:
+        """Return what happened by it and not as stated."""
+        if self.came:
+            return came_by_rank(self.came)
+        return self.tells or difference(record, self.facts).instead
 
 
 def accounts(
@@ -80,11 +89,11 @@ def accounts(
         return ()
     differing = _differing([stated, *(rival.outcome for rival in likeliest)])
     came = likeliest[0].came
-    tells = held or (none_came(came) if came else difference(record, likeliest[0].facts).held)
+    tells = held or (none_came(came[0]) if came else difference(record, likeliest[0].facts).held)
     found = [replace(_account(1.0, tells, stated, differing, ()), changes=())]
     for rival in likeliest:
         witnesses = _witnesses(rival, stated)
-        instead = rival.tells or difference(record, rival.facts).instead
+        instead = rival.in_words(record)
         account = _account(rival.odds, instead, rival.outcome, differing, witnesses)
         found.append(replace(account, changes=_changes(record, rival.facts)))
     return tuple(found)
@@ -93,40 +102,12 @@ def accounts(
 def shown(stated: Outcome, rivals: Sequence[Rival]) -> list[Rival]:
     """Return the likeliest rivals that settle otherwise, and otherwise than one another."""
     likeliest: list[Rival] = []
-    for rival in sorted(_by_outcome(rivals), key=lambda one: -one.odds):
+    for rival in sorted(rivals, key=lambda one: -one.odds):
         known = any(_same(rival.outcome, one) for one in (stated, *(o.outcome for o in likeliest)))
         faint = bool(likeliest) and rival.odds * FAINT < likeliest[0].odds
         if not (known or faint) and len(likeliest) < MOST - 1:
             likeliest.append(rival)
     return likeliest
-
-
-def _by_outcome(rivals: Sequence[Rival]) -> Iterator[Rival]:
-    """Yield the rivals; those of one card that nobody saw as one where they settle alike."""
-    unseen: list[list[Rival]] = []
-    for rival in rivals:
-        if rival.came is None:
-            yield rival
-            continue
-        for group in unseen:
-            if _same(group[0].outcome, rival.outcome) and _to_one(group[0], rival):
-                group.append(rival)
-                break
-        else:
-            unseen.append([rival])
-    for group in unseen:
-        best = max(group, key=lambda one: one.odds)
-        odds = sum(one.odds for one in group)
-        one = Rival(odds, best.facts, best.outcome, best.by_sense)
-        one.came = group[0].came
-        one.tells = came_by_rank([rival.came for rival in group if rival.came is not None])
-        yield one
-
-
-def _to_one(one: Rival, other: Rival) -> bool:
-    assert one.came is not None
-    assert other.came is not None
-    return (one.came.to, one.came.hand) == (other.came.to, other.came.hand)
 
 
 def _changes(record: Sequence[AnyFact], facts: Sequence[AnyFact]) -> tuple[Change, ...]:

@@ -1,6 +1,6 @@
 """What a person is asked of a round: one question for each cause, between accounts of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -11,10 +11,13 @@ from models.cards import Card
 from models.events import AnyFact, PaymentMade, Spot, WagerPlaced
 from models.judgements import Account, Review
 from models.money import Cents
+from models.places import whose
 from settlement.questions import question
-from settlement.reckoning.accounts import Rival, accounts
-from settlement.reckoning.differing import all_gone_unseen, changed, gone_unseen
-from settlement.reconcile.weighing import Weighing
+from settlement.reckoning.accounts import Rival, accounts, offering, shown
+from settlement.reckoning.decide import Decided
+from settlement.reckoning.differing import all_gone_unseen, difference, gone_unseen
+from settlement.reckoning.odds import MISJUDGED_FROM
+from settlement.reconcile.weighing import Outcome, Weighing
 from settlement.sentences import Sentence
 
 Mistaken: TypeAlias = tuple[str, int | None]
@@ -75,25 +78,6 @@ class Asked:
         tells = tuple(one.tells for one in found)
         self.review = replace(self.review, candidates=tells, evidence=tuple(seqs))
 
-    def with_card(self, record: Sequence[AnyFact], found: Sequence["Asked"]) -> list["Asked"]:
-        """Return what is asked with this question between accounts.
-
-        Where the accounts differ in a card that is asked about already, they are answers to that
-        question.
-        """
-        likeliest = max(self.rivals, key=lambda one: one.odds)
-        seqs = {seq for fact in changed(record, likeliest.facts) for seq in fact.evidence}
-        for at, one in enumerate(found):
-            if names_cards(one.review) and seqs.intersection(one.review.evidence):
-                both = Asked(
-                    one.review,
-                    settles_alike=one.settles_alike and self.settles_alike,
-                    rivals=(*one.rivals, *self.rivals),
-                    about=one.about | self.about,
-                )
-                return [*found[:at], both, *found[at + 1 :]]
-        return [*found, self]
-
 
 class Otherwise:
     """Settles other accounts of a round than the stated one, between which no sensor tells."""
@@ -103,25 +87,17 @@ class Otherwise:
         self.stated = weighing.outcome(record, record)
         self.mistakes = weighing.mistakes(record)
 
+    def outcome(self, facts: Sequence[AnyFact]) -> Outcome:
+        """Settle an account."""
+        return self._weighing.outcome(facts, self.record)
+
     def __call__(self, facts: Sequence[AnyFact]) -> Rival:
         """Return an account, as likely as the stated one."""
-        return Rival(1.0, facts, self._weighing.outcome(facts, self.record), {})
+        return Rival(1.0, facts, self.outcome(facts), {})
 
     def mistakes_of(self, facts: Sequence[AnyFact]) -> list[Mistaken]:
         """Return the mistakes that an account holds."""
         return self._weighing.mistakes(facts)
-
-    def with_fact(self, at: int, fact: AnyFact) -> Rival:
-        """Return the account by which the fact at a place is another one."""
-        return self([*self.record[:at], fact, *self.record[at + 1 :]])
-
-    def with_more(self, at: int, fact: AnyFact) -> Rival:
-        """Return the account by which a fact comes before the one at a place."""
-        return self([*self.record[:at], fact, *self.record[at:]])
-
-    def without(self, at: int) -> Rival:
-        """Return the account without the fact at a place."""
-        return self([*self.record[:at], *self.record[at + 1 :]])
 
     def asks(self, code: str, spot: int | None) -> str:
         """Ask whether a mistake was made, with the amounts of a wrong payment."""
@@ -133,16 +109,50 @@ class Otherwise:
 
     def _paid(self, spot: Spot) -> tuple[Cents, Cents, Cents] | None:
         """Return due, paid and their difference of the first hand that was paid wrongly."""
-        for (whose, hand), (_, _, due) in sorted(self.stated.hands.items()):
+        for (own, hand), (_, _, due) in sorted(self.stated.hands.items()):
             paid = [
                 fact.amount
                 for fact in self.record
                 if isinstance(fact, PaymentMade)
                 and (fact.spot, fact.hand, fact.kind) == (spot, hand, "main")
             ]
-            if whose == spot and paid and due is not None and sum(paid) != due:
+            if own == spot and paid and due is not None and sum(paid) != due:
                 return due, sum(paid), sum(paid) - due
         return None
+
+
+def between(otherwise: Otherwise, decided: Decided) -> Iterator[Asked]:
+    """Yield the question between the two heaviest outcomes of a round, where they leave one open.
+
+    Where all settles alike, and only cards are others, it holds nothing open.
+    """
+    if not decided.open and decided.alike <= MISJUDGED_FROM:
+        return
+    record, stated = otherwise.record, otherwise.stated
+    rivals = shown(stated, decided.rivals) if decided.open else decided.rivals[:1]
+    likeliest = rivals[0]
+    spared = [one for rival in rivals for one in stated.mistakes - rival.outcome.mistakes]
+    about = [(code, spot) for code, spot, _ in spared] if decided.open else []
+    review = _differ(record, decided.rivals, likeliest, misread=bool(about))
+    yield Asked(review, settles_alike=not decided.open, rivals=rivals, about=about)
+
+
+def _differ(
+    record: Sequence[AnyFact], rivals: Sequence[Rival], likeliest: Rival, *, misread: bool
+) -> Review:
+    """Ask in what an account differs from the stated one."""
+    if likeliest.came:
+        who = whose(likeliest.came[0].to, likeliest.came[0].hand)
+        return Review(f"Did {who} get a card that no sensor saw?", (), record[-1].evidence)
+    if likeliest.tells:
+        return Review(f"Is it so that {likeliest.tells}?", (), record[-1].evidence)
+    if len(likeliest.faces) == 1:
+        (face,) = likeliest.faces
+        if face.contradicted or not misread:
+            of_card = [rival for rival in rivals if rival.faces == likeliest.faces]
+            return offering(face.review, record, of_card)
+        return Review(MISREAD, (), face.review.evidence)
+    return Review(difference(record, likeliest.facts).asks, (), ())
 
 
 def lost_together(reviews: Sequence[Review]) -> list[Review]:

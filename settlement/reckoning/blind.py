@@ -21,9 +21,7 @@ from models.events import (
 )
 from models.judgements import Review
 from settlement.clauses import SHOWN_BY
-from settlement.reckoning.accounts import Rival
 from settlement.reckoning.asked import Asked, Mistaken, Otherwise
-from settlement.reckoning.dealt_amiss import in_order
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.story import Closed
 from settlement.reconcile.blindness import Span
@@ -33,28 +31,42 @@ _BY_CAMERA: Final = (CardDealt, CardExposed, PaymentMade, PlayerActed, RoundClos
 """Facts whose time, or whose meaning, a camera tells."""
 
 
-def seen_blind(otherwise: Otherwise, over: Closed, blind: Sequence[Span]) -> Iterator[Asked]:
-    """Ask about the mistakes that may rest on times in which no camera saw the felt."""
-    record = otherwise.record
-    cards = {card.dealt - over.opened: card for card in over.cards if card.dealt >= over.opened}
-    for span in blind:
-        places = [at for at, fact in enumerate(record) if _rests_on(span, fact, cards.get(at))]
-        if over.turned_unseen:
-            places += _turned_by_dealer(record)
-        if not places:
-            continue
-        shown = _shown_before(otherwise, over, span, cards)
-        open_ = [one for one in otherwise.mistakes if not _is_certain(one, shown)]
-        if not open_:
-            continue
-        seqs = {seq for at in places for seq in record[at].evidence}
-        lasted_s = (span.until_ns - span.from_ns) / SECOND
-        what = f"Did it only seem so, because no camera saw the felt for about {lasted_s:.0f} s?"
-        # Of the dealer's cards the last is the likeliest to have lain on its other side.
-        latest = sorted({*places}, reverse=True)
-        rivals = [rival for one in open_ for rival in in_order(otherwise, one, latest)]
-        rivals += _players_first(otherwise, sorted(latest), cards)
-        yield Asked(Review(what, (), tuple(sorted(seqs))), rivals=rivals, about=open_)
+class Blind:
+    """What of a round rests on times in which no camera saw the felt.
+
+    Attributes:
+        places: the facts whose time or side it hides.
+        facts: the accounts by which players' cards of a time came before the dealer's.
+    """
+
+    def __init__(self, otherwise: Otherwise, over: Closed, blind: Sequence[Span]) -> None:
+        record = otherwise.record
+        cards = {card.dealt - over.opened: card for card in over.cards if card.dealt >= over.opened}
+        self._record = record
+        self._open: list[tuple[Span, list[int], list[Mistaken]]] = []
+        self.facts: list[list[AnyFact]] = []
+        for span in blind:
+            places = [at for at, fact in enumerate(record) if _rests_on(span, fact, cards.get(at))]
+            if over.turned_unseen:
+                places += _turned_by_dealer(record)
+            if not places:
+                continue
+            shown = _shown_before(otherwise, over, span, cards)
+            open_ = [one for one in otherwise.mistakes if not _is_certain(one, shown)]
+            if open_:
+                self._open.append((span, places, open_))
+                self.facts += _players_first(otherwise, sorted(set(places)), cards)
+        self.places = frozenset(at for _, places, _ in self._open for at in places)
+
+    def asks(self) -> Iterator[Asked]:
+        """Ask about the mistakes that may rest on such a time."""
+        for span, places, open_ in self._open:
+            seqs = {seq for at in places for seq in self._record[at].evidence}
+            lasted_s = (span.until_ns - span.from_ns) / SECOND
+            what = (
+                f"Did it only seem so, because no camera saw the felt for about {lasted_s:.0f} s?"
+            )
+            yield Asked(Review(what, (), tuple(sorted(seqs))), about=open_)
 
 
 def played_unseen(otherwise: Otherwise, blind: Sequence[Span]) -> Iterator[Asked]:
@@ -72,8 +84,8 @@ def played_unseen(otherwise: Otherwise, blind: Sequence[Span]) -> Iterator[Asked
 
 def _players_first(
     otherwise: Otherwise, places: Sequence[int], cards: Mapping[int, InPlay]
-) -> list[Rival]:
-    """Return the round with the players' cards of a time before the dealer's, if that holds less.
+) -> list[list[AnyFact]]:
+    """Return the round with the players' cards of a time before the dealer's.
 
     A card that nobody saw on the felt goes to whose turn it was as it left the shoe.
     """
@@ -102,10 +114,7 @@ def _players_first(
             *(() if at in turned else (moved.get(at, told[at]),)),
         )
     ]
-    rival = otherwise(facts)
-    fewer = rival.outcome.mistakes.total() < otherwise.stated.mistakes.total()
-    more = rival.outcome.mistakes - otherwise.stated.mistakes
-    return [rival] if fewer and not more else []
+    return [facts]
 
 
 def _is_to_dealer(fact: AnyFact, kind: type[CardDealt] | type[CardExposed]) -> bool:

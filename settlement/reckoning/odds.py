@@ -160,6 +160,11 @@ BACK_AS_FACE: Final = 0.005
 """The first look at a card that lies face down shows some face, and not surely which: 1 of 214 on
 films (`lab.bench.backs --seeds 2`) with the finder before."""
 
+LASTING: Final = 0.05
+"""The share of a camera's errors that last from one look to the next, where no shoe tells of them.
+Chosen: on films none of five lasted to the second look. Of the one card that a shoe did not read it
+is the share that lasts for good: there is more to lose by stating a mistake than by asking."""
+
 OTHER_SIDE: Final = 0.05
 """The hand that a split makes lies on the other side."""
 
@@ -194,6 +199,13 @@ PAID_TWICE: Final = 1e-3
 TAKEN_BACK: Final = 0.05
 """The mistake, where a whole wager goes from a hand that need not be settled, is that its player
 took it back: the dealer may have taken it."""
+
+SILENT_PLATES: Final = 1e-5
+"""The bet plates fall silent in a round. Chosen."""
+
+UNMODELLED: Final = 1e-8
+"""A round went as no account and no edit has it. Chosen: between 4e-10, two kinds of mistake, and
+2e-7, a hundredth of one."""
 
 # --- the reckoning itself -------------------------------------------------------------------
 

@@ -96,6 +96,11 @@ class Question:
         return replace(self, rivals=tuple(wary))
 
     @property
+    def odds(self) -> float:
+        """The odds of all its stories together."""
+        return sum([max(one.odds, one.doubted) for one in self.rivals])
+
+    @property
     def likely(self) -> bool:
         """Whether it is worth telling before the round has shown more."""
         return self.contradicted or any(rival.odds >= _STRONG for rival in self.rivals)
