@@ -93,14 +93,14 @@ class Closing:
             blind=unseen.places,
             gap=self._places.gap([card for card in over.cards if card.to == "dealer"]),
         )
-        price = self._price(over.wrong)
+        price = self._price(over.wrong, otherwise.stated)
         stated = Hypothesis(
             over.evidence, record, {}, edits(seen, self._faces(over, record)), price
         )
         orders = [in_time(record), as_seen(record), as_laid(self._felt, over, record)]
         hypotheses = [
             *(Hypothesis(over.evidence, facts, {}, (), price) for facts in orders + unseen.facts),
-            *self._others(over, others, record),
+            *self._others(over, others, otherwise),
         ]
         decided = decide(stated, hypotheses, otherwise.outcome, cards_matter=seen.by_shoe)
         found = [Asked(review) for review in lost_together(over.asks)]
@@ -115,9 +115,10 @@ class Closing:
         return self._answered([*found, *went_before(otherwise)], otherwise, as_published)
 
     def _others(
-        self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact]
+        self, over: Closed, others: Sequence[Story], otherwise: Otherwise
     ) -> Iterator[Hypothesis]:
         """Yield the other stories of a round; where a card is disputed, with its other faces."""
+        record = otherwise.record
         for other in others:
             its = other.closed[0] if other.closed else None
             evidence = other.evidence_at_end() if its is None else its.evidence
@@ -129,24 +130,31 @@ class Closing:
             apart = _apart(by_sense, over.by_sense)
             faces = self._faces(its, facts) if its else []
             ways = of_faces([one for one in faces if one.contradicted])
-            one = Hypothesis(evidence, in_time(facts), apart, list(ways), self._price(wrong))
+            one = Hypothesis(
+                evidence, in_time(facts), apart, list(ways), self._price(wrong, otherwise.stated)
+            )
             one.looks = {c.seqs[0]: c.seqs for c in its.cards if c.seqs} if its else {}
             yield one
 
-    def _price(self, wrong: int) -> Callable[[Sequence[AnyFact], Outcome], float]:
+    def _price(
+        self, wrong: int, stated: Outcome | None = None
+    ) -> Callable[[Sequence[AnyFact], Outcome], float]:
         """Return what an account costs beside the mistakes that the engine finds.
 
         Where the camera is alone and the story itself holds more than the engine finds, for want of
-        a card, one more counts. So does it where a round that was paid is not settled by it.
+        a card, one more counts. So does it where a round that was paid is not settled by it, and is
+        by the ``stated`` account.
         """
+        settled = stated is not None and _final(stated)
 
         def price(facts: Sequence[AnyFact], outcome: Outcome) -> float:
             kinds = len({code for code, _, _ in outcome.mistakes})
-            lacking = min(1, max(0, wrong - kinds)) if self._alone else 0
-            paid = any(isinstance(fact, PaymentMade) for fact in facts)
-            if paid and not (_final(outcome) or _paid_short_of_a_card(facts, outcome)):
-                lacking += 1
-            return lacking * log(MISTAKE)
+            more = min(1, max(0, wrong - kinds)) if self._alone else 0
+            if settled and stated is not None and not _final(outcome):
+                paid = any(isinstance(fact, PaymentMade) for fact in facts)
+                acquits = outcome.mistakes < stated.mistakes and not wrong
+                more += paid and not (_paid_short_of_a_card(facts, outcome) or acquits)
+            return more * log(MISTAKE)
 
         return price
 
@@ -184,8 +192,10 @@ class Closing:
         self._weighing.turned_unseen = over.turned_unseen
         otherwise = Otherwise(self._weighing, record)
         faces = list(of_faces([one for one in self._faces(over, record) if one.likely]))
-        stated = Hypothesis(over.evidence, record, {}, faces, self._price(over.wrong))
-        others = self._others(over, [one for one in stories if one is not story], record)
+        stated = Hypothesis(
+            over.evidence, record, {}, faces, self._price(over.wrong, otherwise.stated)
+        )
+        others = self._others(over, [one for one in stories if one is not story], otherwise)
         decided = decide(stated, list(others), otherwise.outcome, cards_matter=True)
         found = [Asked(review) for review in lost_together(over.asks)]
         return self._answered([*found, *between(otherwise, decided)], otherwise, choosable=True)

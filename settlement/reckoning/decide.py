@@ -14,7 +14,7 @@ from typing import Final
 from models.events import AnyFact, CardDealt
 from models.judgements import Change, Sense
 from settlement.reckoning.accounts import FAINT, Rival
-from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
+from settlement.reckoning.odds import ASKED_FROM, FORGOTTEN, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.record import gist
 from settlement.reconcile.weighing import Outcome, Question
 
@@ -26,6 +26,9 @@ _LEAST: Final = 1e-6
 
 _MOST_SETTLED: Final = 400
 """So many accounts of a round are settled at most. Chosen: a tenth of a second."""
+
+_PRICES: Final = {"missing_card": FORGOTTEN}
+"""Mistakes that few hands leave room for."""
 
 _UTMOST: Final = 50.0
 """Logarithm of the odds beyond which more says nothing."""
@@ -145,7 +148,11 @@ def decide(
             continue
         settled += 1
         its = settle(facts)
-        odds = exp(min(_UTMOST, likely(whose, facts, its, weight) - own))
+        its_own = likely(whose, facts, its, weight)
+        if its.mistakes > outcome.mistakes and _kinds(its) == _kinds(outcome):
+            # It holds all that the stated one does, and explains none of it.
+            its_own += log(MISTAKE)
+        odds = exp(min(_UTMOST, its_own - own))
         if its.money != outcome.money:
             found.wrong += odds
         elif its.mistakes != outcome.mistakes:
@@ -165,7 +172,11 @@ def decide(
 def likely(account: Hypothesis, facts: Sequence[AnyFact], outcome: Outcome, weight: float) -> float:
     """Return how likely an account with edits is, with every mistake that it holds."""
     price = 0.0 if account.price is None else account.price(facts, outcome)
-    return weight + price + len({code for code, _, _ in outcome.mistakes}) * log(MISTAKE)
+    return weight + price + sum([log(_PRICES.get(code, MISTAKE)) for code in _kinds(outcome)])
+
+
+def _kinds(outcome: Outcome) -> list[str]:
+    return sorted({code for code, _, _ in outcome.mistakes})
 
 
 def edited(facts: Sequence[AnyFact], edits: Sequence[Edit]) -> list[AnyFact]:

@@ -40,7 +40,6 @@ from settlement.reckoning.odds import (
     NO_BACK,
     NO_CARD_READ,
     NO_FACE,
-    OUT_OF_STEP,
     SEEN_AGAIN,
     SHOE_MISSED,
     SILENT_PLATES,
@@ -174,7 +173,7 @@ def _cards_more(seen: Seen) -> Iterator[Edit]:
         if settled is not None and settled <= last:
             last = settled - 1
         elif not _has_time(record, last, seen.pace_ns):
-            weight += log(OUT_OF_STEP)
+            continue
         if to == "dealer":
             weight += seen.gap
         elif ("missing_card", to, hand) not in seen.stated.mistakes:

@@ -16,6 +16,10 @@ MISTAKE: Final = 2e-5
 """A round holds just this mistake: one mistake in a hundred rounds, of some sixty kinds at some
 eight hands."""
 
+FORGOTTEN: Final = 3e-4
+"""A card that a double or a split owes to a hand does not come: the same mistake, of one such hand in
+two rounds and not of eight hands in each."""
+
 HIT: Final = 0.3
 """A player whose points nobody knows takes another card."""
 
@@ -225,11 +229,11 @@ of them three rounds took 39 s."""
 AGREED: Final = 1e-4
 """Facts are published when stories that hold otherwise weigh less than this together."""
 
-ASKED_FROM: Final = 1e-3
+ASKED_FROM: Final = 2e-3
 """A person is asked where stories that settle otherwise have these odds together. One round in a
 hundred holds a mistake, and only beside a mistake do other stories have such odds."""
 
-MISJUDGED_FROM: Final = 1e-2
+MISJUDGED_FROM: Final = 2e-2
 """As ``ASKED_FROM``, where only a verdict differs, and no money."""
 
 PLACE_SPREAD_MM: Final = 6.0
