@@ -26,7 +26,7 @@ from settlement.reckoning.decide import Hypothesis, decide, likely
 from settlement.reckoning.differing import card_at
 from settlement.reckoning.edits import Seen, edits, of_faces
 from settlement.reckoning.in_play import InPlay
-from settlement.reckoning.odds import LASTING, MISJUDGED_FROM, MISTAKE, UNMODELLED
+from settlement.reckoning.odds import AGREED, LASTING, MISJUDGED_FROM, MISTAKE, UNMODELLED
 from settlement.reckoning.orders import as_laid, as_seen, in_time
 from settlement.reckoning.places import Places
 from settlement.reckoning.record import gist
@@ -42,6 +42,9 @@ from settlement.reconcile.weighing import Outcome, Question, Weighing
 _MOST_AMENDED: Final = 16
 """Stories of a round. Chosen: a round with unread cards and hundreds of stories kept a live table
 busy for minutes where all of them were amended."""
+
+_STATED: Final = 1e-3
+"""The odds by the sensors, from which on another face may be stated in place of a card's own."""
 
 
 class Closing:
@@ -191,7 +194,11 @@ class Closing:
         record = story.record[over.opened - story.base :]
         self._weighing.turned_unseen = over.turned_unseen
         otherwise = Otherwise(self._weighing, record)
-        faces = list(of_faces([one for one in self._faces(over, record) if one.likely]))
+        faces = list(
+            of_faces(
+                [one for one in self._faces(over, record) if one.contradicted or one.odds > _STATED]
+            )
+        )
         stated = Hypothesis(
             over.evidence, record, {}, faces, self._price(over.wrong, otherwise.stated)
         )
@@ -210,12 +217,27 @@ class Closing:
             return
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
-        instead = self._weighing.instead(record, self._faces(over, record))
-        if any(over.opened + place < story.published for place in instead):
-            return
-        for place, fact in instead.items():
-            over.amended[_whose(record[place])] = fact
-            story.amend(over.opened + place, fact)
+        better = self._by_its_course(over, record)
+        for at, fact in enumerate(better):
+            if fact != record[at] and over.opened + at < story.published:
+                return
+        for at, fact in enumerate(better):
+            if fact != record[at]:
+                over.amended[_whose(record[at])] = fact
+                story.amend(over.opened + at, fact)
+
+    def _by_its_course(self, over: Closed, record: Sequence[AnyFact]) -> Sequence[AnyFact]:
+        """Return a round with another face of a card, where its course leaves no doubt of that."""
+        otherwise = Otherwise(self._weighing, record)
+        faces = of_faces(self._faces(over, record), wary=False)
+        ways = [one for one in faces if one.weight > log(_STATED)]
+        stated = Hypothesis(0.0, record, {}, ways)
+        others = decide(stated, [], otherwise.outcome, cards_matter=False).rivals
+        if not others or len(others[0].faces) != 1:
+            return record
+        best, *less = others
+        doubt = (1.0 + sum([one.odds for one in less])) / best.odds
+        return best.facts if doubt <= AGREED else record
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
         """Amend the stories that may be the likeliest one, and return that.

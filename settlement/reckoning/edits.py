@@ -135,12 +135,14 @@ def edits(seen: Seen, faces: Sequence[Question]) -> list[Edit]:
 # --- faces ----------------------------------------------------------------------------------
 
 
-def of_faces(faces: Iterable[Question]) -> Iterator[Edit]:
-    """Yield that a card is another one."""
+def of_faces(faces: Iterable[Question], *, wary: bool = True) -> Iterator[Edit]:
+    """Yield that a card is another one; ``wary``, by the most that the sensors are known for."""
     for question in faces:
-        for rival in question.warily().rivals:
+        for rival in question.rivals:
             changes = [Change(at, 1, facts) for at, facts in rival.instead.items()]
-            yield Edit(log(max(rival.odds, 1e-9)), "camera", changes, face=question)
+            odds = rival.doubted if wary else rival.odds
+            if odds > 0.0:
+                yield Edit(log(odds), "camera", changes, face=question)
 
 
 def _of_exchanged(seen: Seen) -> Iterator[Edit]:

@@ -58,7 +58,12 @@ def of_face(
     others = dict.fromkeys(doubted, 0.0) | others
     ordered = sorted(others, key=lambda face: (-others[face], face.value))
     stories = tuple(
-        Rival(others[face], _as(face, held, record), doubted.get(face, 0.0)) for face in ordered
+        Rival(
+            others[face],
+            _as(face, held, record),
+            max(others[face], doubted.get(face, 0.0)),
+        )
+        for face in ordered
     )
     likely = [face for face in ordered if others[face] >= _NAMED_ODDS] or ordered[:_NAMED]
     names = (str(held.card), *map(str, likely))

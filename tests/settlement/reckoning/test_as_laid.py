@@ -4,7 +4,7 @@ import pytest
 
 from models.cards import Card
 from models.events import AnyFact, CardDealt, Face
-from settlement.reckoning.dealt_amiss import as_laid
+from settlement.reckoning.orders import as_laid
 from settlement.reckoning.in_play import Hand
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.cameras import Cameras
