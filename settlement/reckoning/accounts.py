@@ -63,8 +63,8 @@ class Rival:
         which all settles alike."""
         self.faces: tuple[Question, ...] = ()
         """The doubts about faces that it answers otherwise."""
-        self.tells = ""
-        """What happened by it, where its facts alone do not say so."""
+        self.asks = self.tells = ""
+        """A question, and what happened by it, where its facts alone do not say so."""
 
     def in_words(self, record: Sequence[AnyFact]) -> str:
         """Return what happened by it and not as stated."""

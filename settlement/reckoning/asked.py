@@ -144,8 +144,8 @@ def _differ(
     if likeliest.came:
         who = whose(likeliest.came[0].to, likeliest.came[0].hand)
         return Review(f"Did {who} get a card that no sensor saw?", (), record[-1].evidence)
-    if likeliest.tells:
-        return Review(f"Is it so that {likeliest.tells}?", (), record[-1].evidence)
+    if likeliest.asks:
+        return Review(likeliest.asks, (), record[-1].evidence)
     if len(likeliest.faces) == 1:
         (face,) = likeliest.faces
         if face.contradicted or not misread:

@@ -1,7 +1,6 @@
 """A round that is over: what the stories that remain settle to, and what a person is asked."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
 from typing import Final
 
@@ -10,13 +9,9 @@ from models.events import (
     AnyFact,
     CardDealt,
     CardExposed,
-    PaymentMade,
     RoundClosed,
-    Spot,
-    WagerPlaced,
 )
 from models.judgements import Review, Sense
-from models.money import Cents
 from models.places import whose
 from models.rulebook import Rulebook
 from settlement.reckoning.asked import Asked, Otherwise, between, by_cause, lost_together
@@ -26,7 +21,7 @@ from settlement.reckoning.decide import Hypothesis, decide, likely
 from settlement.reckoning.differing import card_at
 from settlement.reckoning.edits import Seen, edits, of_faces
 from settlement.reckoning.in_play import InPlay
-from settlement.reckoning.odds import AGREED, LASTING, MISJUDGED_FROM, MISTAKE, UNMODELLED
+from settlement.reckoning.odds import LASTING, MISJUDGED_FROM, MISTAKE, UNMODELLED
 from settlement.reckoning.orders import as_laid, as_seen, in_time
 from settlement.reckoning.places import Places
 from settlement.reckoning.record import gist
@@ -42,6 +37,10 @@ from settlement.reconcile.weighing import Outcome, Question, Weighing
 _MOST_AMENDED: Final = 16
 """Stories of a round. Chosen: a round with unread cards and hundreds of stories kept a live table
 busy for minutes where all of them were amended."""
+
+_DOUBT: Final = 2e-4
+"""Another face is stated in place of a card's own where all else has these odds at most beside it.
+Chosen: a face that the camera alone is sure of, and that spares one mistake, leaves 1e-4."""
 
 _STATED: Final = 1e-3
 """The odds by the sensors, from which on another face may be stated in place of a card's own."""
@@ -96,13 +95,13 @@ class Closing:
             blind=unseen.places,
             gap=self._places.gap([card for card in over.cards if card.to == "dealer"]),
         )
-        price = self._price(over.wrong, otherwise.stated)
+        wrong = self._wrong(over.wrong)
         stated = Hypothesis(
-            over.evidence, record, {}, edits(seen, self._faces(over, record)), price
+            over.evidence, record, {}, edits(seen, self._faces(over, record)), wrong
         )
         orders = [in_time(record), as_seen(record), as_laid(self._felt, over, record)]
         hypotheses = [
-            *(Hypothesis(over.evidence, facts, {}, (), price) for facts in orders + unseen.facts),
+            *(Hypothesis(over.evidence, facts, {}, (), wrong) for facts in orders + unseen.facts),
             *self._others(over, others, otherwise),
         ]
         decided = decide(stated, hypotheses, otherwise.outcome, cards_matter=seen.by_shoe)
@@ -112,7 +111,7 @@ class Closing:
         found += self._unread(over, record)
         found += unseen.asks()
         found += played_unseen(otherwise, blind)
-        found += self._unmodelled(over, record)
+        found += self._unmodelled(over, record, shoe=story.shoe)
         if is_called_off(record):
             found = [*found[:of_play], *still_asked(found[of_play:], otherwise)]
         return self._answered([*found, *went_before(otherwise)], otherwise, as_published)
@@ -133,35 +132,20 @@ class Closing:
             apart = _apart(by_sense, over.by_sense)
             faces = self._faces(its, facts) if its else []
             ways = of_faces([one for one in faces if one.contradicted])
-            one = Hypothesis(
-                evidence, in_time(facts), apart, list(ways), self._price(wrong, otherwise.stated)
-            )
+            one = Hypothesis(evidence, in_time(facts), apart, list(ways), self._wrong(wrong))
             one.looks = {c.seqs[0]: c.seqs for c in its.cards if c.seqs} if its else {}
             yield one
 
-    def _price(
-        self, wrong: int, stated: Outcome | None = None
-    ) -> Callable[[Sequence[AnyFact], Outcome], float]:
-        """Return what an account costs beside the mistakes that the engine finds.
+    def _wrong(self, wrong: int) -> int:
+        """Return how many mistakes a story was held to make, where the camera is alone.
 
-        Where the camera is alone and the story itself holds more than the engine finds, for want of
-        a card, one more counts. So does it where a round that was paid is not settled by it, and is
-        by the ``stated`` account.
+        What a shoe read and nobody saw is no mistake of that kind.
         """
-        settled = stated is not None and _final(stated)
+        return wrong if self._alone else 0
 
-        def price(facts: Sequence[AnyFact], outcome: Outcome) -> float:
-            kinds = len({code for code, _, _ in outcome.mistakes})
-            more = min(1, max(0, wrong - kinds)) if self._alone else 0
-            if settled and stated is not None and not _final(outcome):
-                paid = any(isinstance(fact, PaymentMade) for fact in facts)
-                acquits = outcome.mistakes < stated.mistakes and not wrong
-                more += paid and not (_paid_short_of_a_card(facts, outcome) or acquits)
-            return more * log(MISTAKE)
-
-        return price
-
-    def _unmodelled(self, over: Closed, record: Sequence[AnyFact]) -> Iterator[Asked]:
+    def _unmodelled(
+        self, over: Closed, record: Sequence[AnyFact], *, shoe: bool
+    ) -> Iterator[Asked]:
         """Ask where it is as likely that a round went as no account has it."""
         mistakes = self._weighing.mistakes(record)
         codes = {code for code, _ in mistakes}
@@ -174,6 +158,13 @@ class Closing:
             # Whose each card was is told by the turns alone, and where the round ended by nothing.
             what = "Did the round go as recorded? No camera saw a card of it."
             yield Asked(Review(what, (), evidence))
+        for hand in over.hands if shoe else ():
+            paid = record[hand.paid - over.opened].at if hand.paid >= over.opened else None
+            for card in hand.went_early(paid):
+                what = (
+                    f"Was {card.card} of {whose(hand.spot, hand.number)} taken up before its hand?"
+                )
+                yield Asked(Review(what, (), card.seqs))
 
     def ruled_late(self, record: Sequence[AnyFact]) -> list[Asked]:
         """Return what is asked of a round that was called off after it was closed."""
@@ -199,9 +190,7 @@ class Closing:
                 [one for one in self._faces(over, record) if one.contradicted or one.odds > _STATED]
             )
         )
-        stated = Hypothesis(
-            over.evidence, record, {}, faces, self._price(over.wrong, otherwise.stated)
-        )
+        stated = Hypothesis(over.evidence, record, {}, faces, self._wrong(over.wrong))
         others = self._others(over, [one for one in stories if one is not story], otherwise)
         decided = decide(stated, list(others), otherwise.outcome, cards_matter=True)
         found = [Asked(review) for review in lost_together(over.asks)]
@@ -237,7 +226,7 @@ class Closing:
             return record
         best, *less = others
         doubt = (1.0 + sum([one.odds for one in less])) / best.odds
-        return best.facts if doubt <= AGREED else record
+        return best.facts if doubt <= _DOUBT else record
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
         """Amend the stories that may be the likeliest one, and return that.
@@ -265,8 +254,12 @@ class Closing:
 
     def _of_first_round(self, story: Story) -> float:
         facts, over = in_time(_round(story)), story.closed[0]
-        account = Hypothesis(over.evidence, facts, {}, (), self._price(over.wrong))
-        return likely(account, facts, self._weighing.outcome(facts, facts), over.evidence)
+        account = Hypothesis(over.evidence, facts, {}, (), self._wrong(over.wrong))
+
+        def settle(one: Sequence[AnyFact]) -> Outcome:
+            return self._weighing.outcome(one, facts)
+
+        return likely(account, settle(facts), over.evidence, settle)
 
     def _unread(self, over: Closed, record: Sequence[AnyFact]) -> list[Asked]:
         """Ask what nobody read, of the faces that the camera held possible."""
@@ -323,24 +316,6 @@ def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:
 def _whose(fact: AnyFact) -> tuple[object, ...]:
     """Return which card a fact is about, whatever its face."""
     return gist(fact)[:4]
-
-
-def _paid_short_of_a_card(facts: Iterable[AnyFact], outcome: Outcome) -> bool:
-    """Return whether a hand was settled by all its chips, and a card that was due did not come."""
-    short = {(spot, hand) for code, spot, hand in outcome.mistakes if code == "missing_card"}
-    staked: Counter[tuple[Spot | None, int | None]] = Counter()
-    paid: list[tuple[tuple[Spot | None, int | None], Cents]] = []
-    for fact in facts:
-        if isinstance(fact, WagerPlaced) and fact.kind in ("main", "double", "split"):
-            staked[fact.spot, fact.hand] += fact.amount
-        elif isinstance(fact, PaymentMade) and fact.kind == "main":
-            paid.append(((fact.spot, fact.hand), fact.amount))
-    return any(whose in short and abs(amount) in (0, staked[whose]) for whose, amount in paid)
-
-
-def _final(outcome: Outcome) -> bool:
-    """Return whether all cards are known that the round settles by."""
-    return all(status == "final" for status, *_ in outcome.money)
 
 
 def _round(story: Story) -> list[AnyFact]:

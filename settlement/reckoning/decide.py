@@ -6,12 +6,13 @@ likeliest first, and the mistakes that the engine finds have a price as well. Th
 settle alike are summed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from heapq import heappop, heappush
 from math import exp, log
-from typing import Final
+from typing import Final, TypeAlias
 
-from models.events import AnyFact, CardDealt
+from models.events import AnyFact, CardDealt, PaymentMade, WagerPlaced
 from models.judgements import Change, Sense
 from settlement.reckoning.accounts import FAINT, Rival
 from settlement.reckoning.odds import ASKED_FROM, FORGOTTEN, MISJUDGED_FROM, MISTAKE
@@ -34,6 +35,10 @@ _UTMOST: Final = 50.0
 """Logarithm of the odds beyond which more says nothing."""
 
 
+Settle: TypeAlias = Callable[[Sequence[AnyFact]], Outcome]
+"""Settles an account."""
+
+
 class Edit:
     """One way in which an account may have gone otherwise.
 
@@ -43,7 +48,7 @@ class Edit:
         changes: what it has in place of the account's facts.
         face: the doubt about a card's face that it answers.
         came: the card that nobody saw, of any suit, where one came.
-        tells: what happened by it, where its facts alone do not say so.
+        tells: what is asked of it and what happened by it, where its facts alone do not say so.
     """
 
     def __init__(
@@ -54,7 +59,7 @@ class Edit:
         *,
         face: Question | None = None,
         came: CardDealt | None = None,
-        tells: str = "",
+        tells: tuple[str, str] | None = None,
     ) -> None:
         self.weight, self.sense, self.changes = weight, sense, tuple(changes)
         self.face, self.came, self.tells = face, came, tells
@@ -68,7 +73,8 @@ class Hypothesis:
         facts: the round by it.
         by_sense: how much likelier each sense's reports are by it than as stated.
         edits: how it may have gone otherwise.
-        price: its own price beside those of the mistakes that the engine finds, as a logarithm.
+        wrong: how many mistakes it was held to make as it was played; 0 where they do not count
+            beside what the engine finds.
     """
 
     def __init__(
@@ -77,13 +83,21 @@ class Hypothesis:
         facts: Sequence[AnyFact],
         by_sense: Mapping[Sense, float],
         edits: Sequence[Edit] = (),
-        price: Callable[[Sequence[AnyFact], Outcome], float] | None = None,
+        wrong: int = 0,
     ) -> None:
         self.weight, self.facts, self.by_sense = weight, facts, by_sense
         self.edits = sorted(edits, key=lambda one: -one.weight)
-        self.price = price
+        self._wrong = wrong
+        self._lacks: int | None = None
         self.looks: Mapping[int, tuple[int, ...]] = {}
         """All sightings of each card that it holds, by its first one."""
+
+    def lacks(self, settle: Settle) -> int:
+        """Return whether it holds a mistake that the engine does not find, for want of a card."""
+        if self._lacks is None:
+            more = self._wrong - len(_kinds(settle(self.facts))) if self._wrong else 0
+            self._lacks = min(1, max(0, more))
+        return self._lacks
 
     def rival(
         self, odds: float, facts: Sequence[AnyFact], outcome: Outcome, edits: Sequence[Edit]
@@ -96,7 +110,7 @@ class Hypothesis:
         rival.looks = self.looks
         rival.faces = tuple(one.face for one in edits if one.face is not None)
         if len(edits) == 1:
-            rival.tells = edits[0].tells
+            rival.asks, rival.tells = edits[0].tells or ("", "")
             rival.came = () if edits[0].came is None else (edits[0].came,)
         return rival
 
@@ -123,7 +137,7 @@ class Decided:
 def decide(
     stated: Hypothesis,
     others: Sequence[Hypothesis],
-    settle: Callable[[Sequence[AnyFact]], Outcome],
+    settle: Settle,
     *,
     cards_matter: bool,
 ) -> Decided:
@@ -136,10 +150,12 @@ def decide(
         cards_matter: whether accounts count that settle alike and have other cards.
     """
     outcome = settle(stated.facts)
-    own = likely(stated, stated.facts, outcome, stated.weight)
+    own = likely(stated, outcome, stated.weight, settle)
+    paid = _final(outcome) and any(isinstance(fact, PaymentMade) for fact in stated.facts)
     found, most, settled = Decided(), log(_LEAST), 0
     by_outcome: dict[object, Rival] = {}
     dealt = _dealt(stated.facts)
+    counted = {seq for fact in stated.facts for seq in fact.evidence}
     for weight, whose, edits in _best_first((stated, *others)):
         if weight - own < most or settled >= _MOST_SETTLED:
             break
@@ -148,14 +164,17 @@ def decide(
             continue
         settled += 1
         its = settle(facts)
-        its_own = likely(whose, facts, its, weight)
+        its_own = likely(whose, its, weight, settle)
+        if paid and not _final(its) and not _is_paid(facts, its, outcome):
+            its_own += log(MISTAKE)
         if its.mistakes > outcome.mistakes and _kinds(its) == _kinds(outcome):
             # It holds all that the stated one does, and explains none of it.
             its_own += log(MISTAKE)
         odds = exp(min(_UTMOST, its_own - own))
-        if its.money != outcome.money:
+        verdict = its.mistakes != outcome.mistakes
+        if its.money != outcome.money or (verdict and _sees_more(facts, counted)):
             found.wrong += odds
-        elif its.mistakes != outcome.mistakes:
+        elif verdict:
             found.misjudged += odds
         elif cards_matter and _dealt(facts) != dealt:
             found.alike += odds
@@ -169,10 +188,17 @@ def decide(
     return found
 
 
-def likely(account: Hypothesis, facts: Sequence[AnyFact], outcome: Outcome, weight: float) -> float:
-    """Return how likely an account with edits is, with every mistake that it holds."""
-    price = 0.0 if account.price is None else account.price(facts, outcome)
-    return weight + price + sum([log(_PRICES.get(code, MISTAKE)) for code in _kinds(outcome)])
+def likely(account: Hypothesis, outcome: Outcome, weight: float, settle: Settle) -> float:
+    """Return how likely an account with edits is, with every mistake that it holds.
+
+    Args:
+        account: the account without edits.
+        outcome: what it settles to with them.
+        weight: how likely the observations are by it, as a logarithm.
+        settle: settles an account.
+    """
+    mistakes = sum([log(_PRICES.get(code, MISTAKE)) for code in _kinds(outcome)])
+    return weight + mistakes + account.lacks(settle) * log(MISTAKE)
 
 
 def _kinds(outcome: Outcome) -> list[str]:
@@ -191,11 +217,14 @@ def edited(facts: Sequence[AnyFact], edits: Sequence[Edit]) -> list[AnyFact]:
 def _best_first(
     accounts: Sequence[Hypothesis],
 ) -> Iterator[tuple[float, Hypothesis, tuple[Edit, ...]]]:
-    """Yield each account with none, one and more of its edits, and how likely its reports are."""
-    heap = [(-one.weight, at, tuple[int, ...]()) for at, one in enumerate(accounts)]
+    """Yield each account with none, one and more of its edits, and how likely its reports are.
+
+    Of those as likely the ones with fewer edits come first.
+    """
+    heap = [(-one.weight, 0, at, tuple[int, ...]()) for at, one in enumerate(accounts)]
     heap.sort()
     while heap:
-        negative, at, chosen = heappop(heap)
+        negative, number, at, chosen = heappop(heap)
         own = accounts[at]
         edits = tuple([own.edits[one] for one in chosen])
         if not _clash(edits):
@@ -204,11 +233,11 @@ def _best_first(
         if following == len(own.edits):
             continue
         added = own.edits[following].weight
-        if len(chosen) < JOINT:
-            heappush(heap, (negative - added, at, (*chosen, following)))
+        if number < JOINT:
+            heappush(heap, (negative - added, number + 1, at, (*chosen, following)))
         if chosen:
             instead = negative + own.edits[chosen[-1]].weight - added
-            heappush(heap, (instead, at, (*chosen[:-1], following)))
+            heappush(heap, (instead, number, at, (*chosen[:-1], following)))
 
 
 def _clash(edits: Sequence[Edit]) -> bool:
@@ -235,6 +264,39 @@ def _join(by_outcome: dict[object, Rival], rival: Rival) -> None:
         rival = max(known, rival, key=lambda one: one.odds)
         rival.odds, rival.came = odds, came
     by_outcome[key] = rival
+
+
+def _sees_more(facts: Sequence[AnyFact], counted: Set[int]) -> bool:
+    """Return whether an account counts a face that a camera read, and that no stated fact rests on.
+
+    A verdict is not passed over what was seen as lightly as over what nobody saw.
+    """
+    dealt = [fact for fact in facts if isinstance(fact, CardDealt) and fact.card is not None]
+    return any(fact.evidence and counted.isdisjoint(fact.evidence) for fact in dealt)
+
+
+def _final(outcome: Outcome) -> bool:
+    """Return whether all cards are known that the round settles by."""
+    return all(status == "final" for status, *_ in outcome.money)
+
+
+def _is_paid(facts: Sequence[AnyFact], outcome: Outcome, stated: Outcome) -> bool:
+    """Return whether a round that leaves cards open may have been paid all the same.
+
+    So it may by an account that only acquits, or where a hand was settled by all its chips though
+    a card that was due did not come.
+    """
+    if outcome.mistakes < stated.mistakes:
+        return True
+    short = {(spot, hand) for code, spot, hand in outcome.mistakes if code == "missing_card"}
+    staked: Counter[tuple[int | None, int | None]] = Counter()
+    paid: list[tuple[tuple[int | None, int | None], int]] = []
+    for fact in facts:
+        if isinstance(fact, WagerPlaced) and fact.kind in ("main", "double", "split"):
+            staked[fact.spot, fact.hand] += fact.amount
+        elif isinstance(fact, PaymentMade) and fact.kind == "main":
+            paid.append(((fact.spot, fact.hand), fact.amount))
+    return any(whose in short and abs(amount) in (0, staked[whose]) for whose, amount in paid)
 
 
 def _dealt(record: Sequence[AnyFact]) -> list[str]:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from models.cards import RANKS, Card
 from models.events import (
     AnyFact,
-    CardBurned,
     CardDealt,
     CardExposed,
     CutCardReached,
@@ -22,31 +21,30 @@ from models.events import (
     PaymentMade,
     PlayerActed,
     Spot,
-    WagerKind,
     WagerPlaced,
     WagerRemoved,
 )
-from models.judgements import Change
+from models.judgements import Change, Review
 from settlement.clauses import SHOWN_BY
 from settlement.hands import natural
 from settlement.reckoning.decide import Edit
-from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.differing import card_at
+from settlement.reckoning.in_play import Hand
 from settlement.reckoning.odds import (
-    BACK_AS_FACE,
+    ACROSS,
     HIT,
-    LASTING,
     MISSED,
     MISSED_FACE,
+    MISTAKE,
     NO_BACK,
-    NO_CARD_READ,
-    NO_FACE,
-    SEEN_AGAIN,
     SHOE_MISSED,
     SILENT_PLATES,
+    doubles,
     hidden_for,
     hits,
 )
 from settlement.reckoning.story import Closed
+from settlement.reconcile.questions import read_apart
 from settlement.reconcile.sightings import same
 from settlement.reconcile.timing import SECOND
 from settlement.reconcile.weighing import Outcome, Question
@@ -61,6 +59,12 @@ _UNHURRIED_PAID: Final = 1.7
 _DOUBTED: Final = 1e-2
 """The odds of other faces of a card, from which on they are tried of a round without a mistake: by
 another one somebody would be paid wrongly."""
+
+PLATES_SILENT: Final = (
+    "Did the bet plates fall silent?",
+    "the bet plates fell silent, and what was due was paid and taken",
+)
+"""A question, and what happened by the account that it asks about."""
 
 _FAR: Final = 8
 """A fact is moved past so many others at most."""
@@ -116,13 +120,12 @@ class Seen:
 
 def edits(seen: Seen, faces: Sequence[Question]) -> list[Edit]:
     """Return how a round may have gone otherwise."""
-    found = [*_of_chips(seen), *_broken(seen), *_of_entries(seen)]
+    found = [*_of_chips(seen), *_broken(seen), *_once(seen), *_of_entries(seen)]
+    found += _of_exchanged(seen)
     found += of_faces([one for one in faces if seen.codes or one.odds > _DOUBTED])
     if not seen.codes:
         return found
-    found += _of_exchanged(seen)
     found += _cards_more(seen)
-    found += _cards_less(seen)
     found += _of_silent_plates(seen)
     if any(SHOWN_BY.get(code) == "order" for code in seen.codes):
         found += _moves(seen)
@@ -146,7 +149,10 @@ def of_faces(faces: Iterable[Question], *, wary: bool = True) -> Iterator[Edit]:
 
 
 def _of_exchanged(seen: Seen) -> Iterator[Edit]:
-    """Yield that a card which turned up as another one than the shoe read was misread by it."""
+    """Yield that a card which turned up as another one than the shoe read was misread by it.
+
+    As stated it was exchanged: a mistake, though the engine leaves open which face it has.
+    """
     for at, card in seen.cards.items():
         dealt = seen.record[at]
         shown = seen.record[card.shown - seen.over.opened] if card.shown >= 0 else None
@@ -154,7 +160,11 @@ def _of_exchanged(seen: Seen) -> Iterator[Edit]:
             continue
         if dealt.card is None or shown.card is None or same(dealt.card, shown.card):
             continue
-        yield Edit(0.0, "shoe", [Change(at, 1, (replace(dealt, card=shown.card),))])
+        faces = (str(dealt.card), str(shown.card))
+        review = Review(read_apart(card_at(seen.record, at), *faces), faces, card.seqs)
+        face = Question(review, (), contradicted=True)
+        changes = [Change(at, 1, (replace(dealt, card=shown.card),))]
+        yield Edit(-log(MISTAKE), "shoe", changes, face=face)
 
 
 # --- cards that came or did not ---------------------------------------------------------------
@@ -187,33 +197,18 @@ def _cards_more(seen: Seen) -> Iterator[Edit]:
             yield Edit(weight, "camera", [Change(last + 1, 0, (card,))], came=card)
 
 
-def _cards_less(seen: Seen) -> Iterator[Edit]:
-    """Yield that a card which one sense alone reported was none."""
-    for at, card in seen.cards.items():
-        shown = card.shown - seen.over.opened
-        changes = [Change(one, 1, ()) for one in sorted({at, shown}) if one >= 0]
-        if card.announced and card.where == "unseen":
-            # Had it been dealt, every camera would have missed it.
-            yield Edit(log(NO_CARD_READ / MISSED), "shoe", changes)
-        elif not card.announced:
-            nothing = NO_FACE if card.face == "up" else NO_BACK
-            looks = 1 if card.reading is None else card.reading.looks
-            weight = log(nothing) + (looks - 1) * log(SEEN_AGAIN)
-            if any(_once(other, card) for other in seen.over.cards):
-                # The shoe read it once, and no camera saw that one: two errors less.
-                weight = 0.0
-            yield Edit(weight, "camera", changes)
-    begun = False
-    for at, fact in enumerate(seen.record):
-        begun |= isinstance(fact, CardDealt)
-        if begun and isinstance(fact, CardBurned):
-            yield Edit(log(NO_BACK), "camera", [Change(at, 1, ())])
+def _once(seen: Seen) -> Iterator[Edit]:
+    """Yield that a card which the shoe alone read is one that a camera alone saw: once, not twice.
 
-
-def _once(read: InPlay, lies: InPlay) -> bool:
-    """Return whether a card that the shoe alone read may be one that a camera alone saw."""
-    unseen = read.announced and read.where == "unseen" and read.card is not None
-    return unseen and lies.card is read.card
+    Two sensors erred where both came.
+    """
+    for read_at, read in seen.cards.items():
+        if not read.announced or read.where != "unseen" or read.card is None:
+            continue
+        for at, card in seen.cards.items():
+            if not card.announced and card.where != "unseen" and card.card is read.card:
+                for one in (read_at, at):
+                    yield Edit(-log(MISSED * SHOE_MISSED), "camera", [Change(one, 1, ())])
 
 
 def _broken(seen: Seen) -> Iterator[Edit]:
@@ -254,7 +249,7 @@ def _moves(seen: Seen) -> Iterator[Edit]:
             continue
         for to in range(max(0, at - _FAR), min(len(record), at + _FAR + 1)):
             other = record[to]
-            if to == at or not isinstance(other, CardDealt | type(fact)):
+            if to == at or not _tells_time(fact, other):
                 continue
             weight = _when(seen, at, to)
             if weight is None:
@@ -263,6 +258,17 @@ def _moves(seen: Seen) -> Iterator[Edit]:
             yield Edit(weight, "camera", [Change(at, 1, ()), moved])
         if isinstance(fact, PaymentMade) and at in seen.blind:
             yield Edit(0.0, "chips", [Change(at, 1, ())])
+
+
+def _tells_time(fact: CardDealt | CardExposed | PaymentMade, other: AnyFact) -> bool:
+    """Return whether a fact may have come at the time of another one.
+
+    Whoever entered what a player did saw his cards as they lay then.
+    """
+    if isinstance(other, PlayerActed):
+        whose = fact.spot if isinstance(fact, PaymentMade) else fact.to
+        return other.spot != whose
+    return isinstance(other, CardDealt | WagerPlaced | type(fact))
 
 
 def _when(seen: Seen, at: int, to: int) -> float | None:
@@ -292,10 +298,10 @@ def _sides(seen: Seen) -> Iterator[Edit]:
         side: Face = "down" if fact.face == "up" else "up"
         weight = 0.0
         if at not in seen.blind and card.timed and card.seen_at:
-            if card.face == "up" and (card.turned_in_place or card.announced):
+            if fact.face == "up" or card.turned_in_place:
                 continue
-            if fact.face == "up" and card.reading is not None:
-                weight = log(BACK_AS_FACE) + (card.reading.looks - 1) * log(LASTING)
+            # The back was a sighting of nothing, beside a card that lay face up.
+            weight = log(NO_BACK)
         yield Edit(weight, "camera", [Change(at, 1, (replace(fact, face=side),))])
 
 
@@ -327,12 +333,13 @@ def _of_chips(seen: Seen) -> Iterator[Edit]:
         across = any(card.across for card in hand.cards)
         if hand.owed or (across and not hand.doubled):
             # Chips were added and no card followed; or a card lies as a double's does.
-            kind: WagerKind = "main" if hand.owed else "double"
+            prior = log(doubles(_faces(record, *own)[:2]))
+            kind, weight = ("main", -prior) if hand.owed else ("double", prior - log(ACROSS))
             for at in _added(hand, record):
                 fact = record[at]
                 assert isinstance(fact, WagerPlaced)
                 if fact.kind != kind:
-                    yield Edit(0.0, "chips", [Change(at, 1, (replace(fact, kind=kind),))])
+                    yield Edit(weight, "chips", [Change(at, 1, (replace(fact, kind=kind),))])
     for at, fact in enumerate(record):
         if isinstance(fact, WagerRemoved) and fact.kind == "main" and fact.by != "floor":
             taken = PaymentMade(
@@ -364,8 +371,7 @@ def _of_silent_plates(seen: Seen) -> Iterator[Edit]:
             Change(at, 1, (replace(fact, amount=due[fact.spot, fact.hand]),))
             for at, fact in still.items()
         ]
-        tells = "the bet plates fell silent, and what was due was paid and taken"
-        yield Edit(log(SILENT_PLATES), "chips", changes, tells=tells)
+        yield Edit(log(SILENT_PLATES), "chips", changes, tells=PLATES_SILENT)
 
 
 def _of_entries(seen: Seen) -> Iterator[Edit]:

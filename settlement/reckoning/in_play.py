@@ -9,7 +9,7 @@ from settlement.reconcile.cameras import Witnesses
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.sightings import Place, Track
-from settlement.reconcile.timing import SECOND
+from settlement.reconcile.timing import SECOND, TAKING_NS
 
 Where: TypeAlias = Literal["felt", "off", "unseen"]
 
@@ -186,6 +186,21 @@ class Hand:
     def stood(self) -> bool:
         """Whether its player tucked his cards."""
         return self.stood_at > 0
+
+    def went_early(self, paid_at: int | None) -> list[InPlay]:
+        """Return the cards that were taken up well before it was, and before it was paid.
+
+        Half of a pair goes from its place as it is laid apart. What is seen to lie on after a
+        payment is a card that the camera saw go late, or none.
+        """
+        settled = self.taken_at if paid_at is None else min(self.taken_at, paid_at)
+        second = self.cards[1].at if len(self.cards) > 1 else settled
+        return [
+            card
+            for number, card in enumerate(self.cards)
+            if 0 < card.gone_at < settled - TAKING_NS
+            and not (self.of_split and number == 0 and card.gone_at <= second)
+        ]
 
     @property
     def is_pair(self) -> bool:

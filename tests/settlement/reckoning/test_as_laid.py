@@ -4,8 +4,8 @@ import pytest
 
 from models.cards import Card
 from models.events import AnyFact, CardDealt, Face
-from settlement.reckoning.orders import as_laid
 from settlement.reckoning.in_play import Hand
+from settlement.reckoning.orders import as_laid
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.cameras import Cameras
 from settlement.reconcile.felt import Felt

@@ -269,7 +269,8 @@ def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> No
     assert rival.mistakes == ()
     senses = {one.sense: one.odds for one in rival.witnesses}
     assert senses["camera"] < 1 < senses["play"]
-    assert rival.odds == pytest.approx(senses["camera"] * senses["play"], rel=0.1)
+    # The other card of the hand may be the one that was misread: both settle alike.
+    assert rival.odds == pytest.approx(2 * senses["camera"] * senses["play"], rel=0.1)
 
 
 def test_a_person_is_offered_the_face_that_the_round_speaks_for_first() -> None:

@@ -214,7 +214,10 @@ def test_a_wrong_payment_that_any_card_would_explain_is_one_question() -> None:
     scene.deal("dealer", "KS", face="down", shoe=None).wait(4_000).turn_hole("KS").wait(1_000)
     scene.chips(2, 0, -1_000).take(2).chips(1, 0, 700).take(1).take("dealer").wait(15_000)
     (asked,) = [one for one in raised(scene) if not one.settles_alike]
-    assert asked.review.what == "Was spot 1 paid 7.00 where 10.00 were due? Or was a card misread?"
+    assert (
+        asked.review.what
+        == "Was spot 1 paid 7.00 where 10.00 were due? Or is the dealer's up card 9S?"
+    )
     assert asked.review.candidates[0] == "yes, as recorded"
     accounts = asked.accounts or ()
     assert len(accounts) > 1
