@@ -301,4 +301,4 @@ def test_a_wager_taken_before_the_dealers_turn_is_asked_about_where_nobody_hears
     scene.chips(1, 0, -1_000).take(1)
     scene.wait(3_000).turn_hole("8C").chips(2, 0, 1_000).take(2).take("dealer").wait(15_000)
     (asked,) = scene.reviews()
-    assert asked.startswith("Was the wager at spot 1 reduced after the deal? Or ")
+    assert asked.startswith("Were chips taken back at spot 1 after the deal? Or ")

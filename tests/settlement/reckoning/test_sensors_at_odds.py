@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models.events import AnyObservation
 from models.judgements import ReviewRaised
 from simulation.places import dealer_card, spot_places
-from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, apart, line, reader
+from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, line, reader
 from tests.settlement.reconcile.test_sensors_that_lie import (
     ASKED,
     NOBODY_ASKED,
@@ -98,7 +98,8 @@ def test_a_camera_of_which_nothing_is_known_may_cling_to_its_error() -> None:
 
 
 def test_a_card_seen_once_is_a_persons_matter_where_nothing_was_settled_by_it() -> None:
-    assert broken(Scene(), taken=False).reviews() == [apart("6S", "JD")]
+    (asked,) = broken(Scene(), taken=False).reviews()
+    assert asked.startswith("Was spot 1 settled as a push where 10.00 were to be taken? Or ")
 
 
 def test_a_card_that_the_shoe_missed_and_every_look_reads_otherwise_is_never_known() -> None:
