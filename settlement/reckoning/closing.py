@@ -18,7 +18,7 @@ from settlement.reckoning.asked import Asked, Otherwise, between, by_cause, lost
 from settlement.reckoning.blind import Blind, played_unseen
 from settlement.reckoning.called_off import is_called_off, still_asked, went_before
 from settlement.reckoning.decide import Hypothesis, decide, likely
-from settlement.reckoning.differing import card_at
+from settlement.reckoning.differing import card_at, lacking
 from settlement.reckoning.edits import Seen, edits, of_faces
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import LASTING, MISJUDGED_FROM, MISTAKE, UNMODELLED
@@ -185,15 +185,20 @@ class Closing:
         record = story.record[over.opened - story.base :]
         self._weighing.turned_unseen = over.turned_unseen
         otherwise = Otherwise(self._weighing, record)
-        faces = list(
-            of_faces(
-                [one for one in self._faces(over, record) if one.contradicted or one.odds > _STATED]
-            )
-        )
-        stated = Hypothesis(over.evidence, record, {}, faces, self._wrong(over.wrong))
+        stated = Hypothesis(over.evidence, record, {}, (), self._wrong(over.wrong))
         others = self._others(over, [one for one in stories if one is not story], otherwise)
         decided = decide(stated, list(others), otherwise.outcome, cards_matter=True)
-        found = [Asked(review) for review in lost_together(over.asks)]
+        asked = over.asks.copy()
+        for question in self._faces(over, record):
+            if question.contradicted or any(o.odds >= _STATED for o in question.rivals):
+                asked.append(question.review)
+        for card in over.cards if story.shoe else ():
+            at = card.dealt - over.opened
+            what = lacking(card, card_at(record, at)) if at >= 0 else None
+            if what is not None:
+                names = () if card.card is None else (str(card.card),)
+                asked.append(Review(what, names, card.seqs))
+        found = [Asked(review) for review in lost_together(asked)]
         return self._answered([*found, *between(otherwise, decided)], otherwise, choosable=True)
 
     def _amend(self, story: Story) -> None:

@@ -23,6 +23,7 @@ from models.events import (
 )
 from models.money import dollars
 from models.places import whose
+from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.record import gist
 
 _SHOWN: Final = 4
@@ -111,6 +112,17 @@ def all_gone_unseen(cards: Sequence[Card]) -> str:
     rest = last or f"{len(cards) - _SHOWN} more"
     which = f"{', '.join(map(str, named))} and {rest}"
     return f"Where did {which} go? They left the shoe and were not seen on the felt."
+
+
+def lacking(card: InPlay, name: str) -> str | None:
+    """Ask what a card of the shoe lacks, that one sensor or neither reported."""
+    if card.face == "up" and (card.card is None or not card.card.suited):
+        return f"Which card is {name}? Neither the shoe nor the camera read it."
+    if card.announced and card.where == "unseen":
+        return gone_unseen(card.card)
+    if not card.announced and card.face == "up":
+        return f"Did {card.card} leave the shoe? It lies on the felt, and the shoe did not read it."
+    return None
 
 
 def difference(stated: Sequence[AnyFact], other: Sequence[AnyFact]) -> Difference:

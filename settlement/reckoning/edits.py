@@ -32,7 +32,10 @@ from settlement.reckoning.differing import card_at
 from settlement.reckoning.in_play import Hand
 from settlement.reckoning.odds import (
     ACROSS,
+    HIDDEN_LONG_NS,
+    HIDDEN_TO_ANOTHER,
     HIT,
+    LONG_TO_ANOTHER,
     MISSED,
     MISSED_FACE,
     MISTAKE,
@@ -110,7 +113,8 @@ class Seen:
         self.over, self.record, self.stated = over, record, stated
         self.pace_ns, self.shoe, self.blind, self.gap = pace_ns, shoe, blind, gap
         self.by_shoe = any(card.announced for card in over.cards)
-        self.unseen = log(MISSED_FACE) * max(1, cameras)
+        self.cameras = max(1, cameras)
+        self.unseen = log(MISSED_FACE) * self.cameras
         self.unseen += log(SHOE_MISSED) if self.by_shoe else 0.0
         self.codes = {code for code, _, _ in stated.mistakes}
         self.cards = {
@@ -286,7 +290,14 @@ def _when(seen: Seen, at: int, to: int) -> float | None:
     if to > at:
         return 0.0 if own < when <= card.seen_at and card.seen_at - own > SECOND else None
     late = card.seen_at - own
-    return min(0.0, hidden_for(card.seen_at - when) - (hidden_for(late) if late > SECOND else 0.0))
+    own_price = _hidden(seen, late) if late > SECOND else 0.0
+    return min(0.0, _hidden(seen, card.seen_at - when) - own_price)
+
+
+def _hidden(seen: Seen, for_ns: int) -> float:
+    """Return how likely arms hid a card so long from every camera, as a logarithm."""
+    another = HIDDEN_TO_ANOTHER if for_ns <= HIDDEN_LONG_NS else LONG_TO_ANOTHER
+    return hidden_for(for_ns) + (seen.cameras - 1) * log(another)
 
 
 def _sides(seen: Seen) -> Iterator[Edit]:
