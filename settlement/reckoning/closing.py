@@ -91,7 +91,6 @@ class Closing:
             otherwise.stated,
             cameras=cameras,
             pace_ns=story.pace_ns,
-            shoe=story.shoe,
             blind=unseen.places,
             gap=self._places.gap([card for card in over.cards if card.to == "dealer"]),
         )
@@ -130,7 +129,8 @@ class Closing:
                 continue
             by_sense: Mapping[Sense, float] = other.by_sense if its is None else its.by_sense
             apart = _apart(by_sense, over.by_sense)
-            faces = self._faces(its, facts) if its else []
+            disputed = its is not None and any(card.disputed for card in its.cards)
+            faces = self._faces(its, facts) if its and disputed else []
             ways = of_faces([one for one in faces if one.contradicted])
             one = Hypothesis(evidence, in_time(facts), apart, list(ways), self._wrong(wrong))
             one.looks = {c.seqs[0]: c.seqs for c in its.cards if c.seqs} if its else {}

@@ -221,7 +221,9 @@ def _best_first(
 
     Of those as likely the ones with fewer edits come first.
     """
-    heap = [(-one.weight, 0, at, tuple[int, ...]()) for at, one in enumerate(accounts)]
+    heap: list[tuple[float, int, int, tuple[int, ...]]] = [
+        (-one.weight, 0, at, ()) for at, one in enumerate(accounts)
+    ]
     heap.sort()
     while heap:
         negative, number, at, chosen = heappop(heap)

@@ -93,7 +93,6 @@ class Seen:
         stated: what they settle to.
         cameras: how many saw the table; each of them missed what was missed.
         pace_ns: from one card of a deal to the next, 0 where it is not known.
-        shoe: whether a shoe reads the cards.
         blind: places of facts whose time and side no camera saw.
         gap: how much likelier the dealer's row holds a card more, as a logarithm.
     """
@@ -106,12 +105,11 @@ class Seen:
         *,
         cameras: int,
         pace_ns: int,
-        shoe: bool,
         blind: frozenset[int],
         gap: float,
     ) -> None:
         self.over, self.record, self.stated = over, record, stated
-        self.pace_ns, self.shoe, self.blind, self.gap = pace_ns, shoe, blind, gap
+        self.pace_ns, self.blind, self.gap = pace_ns, blind, gap
         self.by_shoe = any(card.announced for card in over.cards)
         self.cameras = max(1, cameras)
         self.unseen = log(MISSED_FACE) * self.cameras
