@@ -18,8 +18,9 @@ from tests.thoroughness import one_in
 SHOE = Plan("kansas-shoe", Rates().times(10), 8, 4, clinging=False, show=True)
 DEAD = Plan("kansas-shoe", Rates(), 8, 3, clinging=False, show=True, dead="shoe")
 PLAYED = {
-    "a raise or a double": (SHOE, 4),
-    "a card more, a card misread": (SHOE, 6),
+    "a card that was due, and that nobody saw": (SHOE, 4),
+    "which card, by the shoe or by the camera": (SHOE, 8),
+    "which of two cards came first": (SHOE, 10),
     "a card that nobody saw": (DEAD, 4),
     "a hand not settled": (DEAD, 6),
 }
