@@ -18,11 +18,10 @@ from tests.thoroughness import one_in
 SHOE = Plan("kansas-shoe", Rates().times(10), 8, 4, clinging=False, show=True)
 DEAD = Plan("kansas-shoe", Rates(), 8, 3, clinging=False, show=True, dead="shoe")
 PLAYED = {
-    "a card that was due, and that nobody saw": (SHOE, 4),
     "which card, by the shoe or by the camera": (SHOE, 8),
-    "which of two cards came first": (SHOE, 10),
-    "a card that nobody saw": (DEAD, 4),
-    "a hand not settled": (DEAD, 6),
+    "a card out of turn, or another card": (SHOE, 10),
+    "the order of cards, and a card that nobody saw": (DEAD, 4),
+    "mistakes of several kinds": (DEAD, 11),
 }
 NO_CLAUSE = frozenset({"taken_early", "stood", "left_broken", "impossible_card"})
 """Mistakes by which an account is weighed, and that no round is charged with alone."""
