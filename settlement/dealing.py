@@ -3,7 +3,7 @@
 from settlement.facts import DEALER, RACK
 from settlement.houserules import HouseRules
 from settlement.phases import WITH_HOLE_CARD
-from settlement.state import Noted, Round, Spot, State
+from settlement.state import NEVER, Noted, Round, Spot, State
 
 
 def begins(round_: Round) -> None:
@@ -117,16 +117,26 @@ def _next_of(state: State, current: list[int], noted: Noted) -> None:
         skipped.append(current.pop(0))
     current.pop(0)
     if skipped:
-        _passed_over(state, skipped, noted)
+        _passed_over(state, skipped, noted, _cards_due(state.round))
 
 
-def _passed_over(state: State, skipped: list[int], noted: Noted) -> None:
+def _cards_due(round_: Round) -> int:
+    """Return how many cards a spot must have by the end of the deal, or it was skipped.
+
+    A deal that the floor called off may have ended before the second pass.
+    """
+    if round_.off_at == NEVER or round_.to_dealer == WITH_HOLE_CARD:
+        return 2
+    return max(1, *[spot.dealt_in for spot in round_.spots])
+
+
+def _passed_over(state: State, skipped: list[int], noted: Noted, cards_due: int) -> None:
     round_ = state.round
     fresh = [to for to in skipped if to not in round_.owed]
     round_.owed.extend(skipped)
     reported = 0
     for to in fresh:
-        if to != DEALER and round_.spot(to).dealt_in < 2:
+        if to != DEALER and round_.spot(to).dealt_in < cards_due:
             reported += 1
             detail = f"passed over in the deal; spot {to} was to get the card before this one"
             state.find("spot_skipped", noted.seq, detail, to)
@@ -170,7 +180,7 @@ def cut_short(state: State, noted: Noted) -> None:
     for due in round_.passes:
         left.extend([to for to in due if to not in left])
     round_.passes.clear()
-    _passed_over(state, left, noted)
+    _passed_over(state, left, noted, 2)
 
 
 def leave_deal(round_: Round, spot: Spot) -> None:

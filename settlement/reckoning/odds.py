@@ -231,8 +231,8 @@ AGREED: Final = 1e-4
 
 ASKED_FROM: Final = 3e-3
 """A person is asked where accounts by which the money is another have these odds together. Chosen:
-of 2,500 rounds none had odds between 0.0026 and 0.0079. One round in a hundred holds a mistake, and
-only beside a mistake do other accounts have such odds."""
+of about 1,600 rounds none had odds between 0.0026 and 0.0079. One round in a hundred holds a
+mistake, and only beside a mistake do other accounts have such odds."""
 
 MISJUDGED_FROM: Final = 2e-2
 """As ``ASKED_FROM``, where only a verdict differs, and no money: of these none had odds between

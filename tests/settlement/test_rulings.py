@@ -32,6 +32,20 @@ def test_the_mistake_that_led_to_it_is_stated_once(chips: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("deal", "code"),
+    [
+        pytest.param("1 TS; D TH; 2 9S; ", "deal_order", id="late-in-the-first-pass"),
+        pytest.param("2 9S; 1 TS; ", "deal_order", id="second-spot-first"),
+        pytest.param("1 TS; D TH; ", "spot_skipped", id="no-card-in-the-first-pass"),
+        pytest.param("1 TS; 2 9S; D TH; 2 9C; 1 6D; ", "deal_order", id="late-in-the-second-pass"),
+    ],
+)
+def test_a_deal_called_off_is_judged_as_far_as_it_had_come(deal: str, code: str) -> None:
+    """Nobody lacks a card of a pass that had not begun."""
+    assert codes("bet 1 1000; bet 2 2000; " + deal + "off; close") == [code]
+
+
+@pytest.mark.parametrize(
     ("before", "code"),
     [
         ("stand 1; 1 5D; ", "card_after_stand"),
