@@ -68,7 +68,8 @@ class Fault(NamedTuple):
 def first_fault(kind: Any, tree: object, path: Path = ()) -> Fault | None:
     """Return the first part of ``tree`` that does not fit ``kind``; ``None`` where all parts fit.
 
-    Of a record an unknown field comes first: it is often a misspelt one that is then missing.
+    Of a record an unknown field comes first, as it is often a misspelt one, and a missing field
+    last.
 
     Args:
         kind: a type that msgspec decodes.
@@ -151,7 +152,8 @@ def _in_record(
     for name, field in known.items():
         if name in record:
             yield first_fault(kinds[field.name], record[name], (*path, name))
-        elif field.required:
+    for name, field in known.items():
+        if name not in record and field.required:
             yield Fault((*path, name), expected_of(kinds[field.name]), msgspec.UNSET)
 
 

@@ -111,7 +111,7 @@ def test_a_fault_is_found_exactly_where_the_decoder_refuses(case: tuple[Any, Any
         (House, {"shifts": ["04:00", 5]}, "shifts[1]", "text"),
         (House, {"zone": "Atlantis"}, "", "zone: expected"),
         (TableLayout, {"name": 3}, "name", "text"),
-        (ConsoleEntry, {"type": "console_entry", "fact": {"type": "x"}}, "source", "text"),
+        (ConsoleEntry, {"type": "console_entry", "fact": {"type": "x"}}, "fact.type", "one of "),
         (ReviewResolved, {"type": "review"}, "type", "one of review_resolved"),
         (dict[str, tuple[int, int]], {"a": [1, 2], "b": [1]}, "b", "a list"),
         (dict[str, tuple[int, int]], {"a": [1, "2"]}, "a[1]", "a whole number"),
