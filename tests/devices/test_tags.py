@@ -131,7 +131,7 @@ def test_a_register_is_read_in_either_case(tmp_path: Path) -> None:
     [
         pytest.param('[cards]\n"AA" = "9X"\n', "a card such as AS", id="no-such-card"),
         pytest.param('cut = ["aa"]\n[cards]\n"AA" = "9S"\n', "each tag once", id="twice"),
-        pytest.param('[chips]\n"AA" = 0\n', "at least 1", id="chip-of-no-value"),
+        pytest.param('[chips]\n"AA" = 0\n', "from 1 to", id="chip-of-no-value"),
         pytest.param('[dice]\n"AA" = 1\n', "dice", id="unknown-table"),
         pytest.param("[cards\n", "TOML", id="no-toml"),
     ],

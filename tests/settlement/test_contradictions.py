@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from models import events as ev
-from models.cards import DECK, Card
+from models.cards import Card, pack
 from models.events import AnyFact
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
@@ -127,7 +127,7 @@ def _rounds(house: Rulebook, count: int) -> Iterator[tuple[Sequence[AnyFact], in
         ]
         down = [at for at, fact in enumerate(facts) if _is_hole(fact)]
         if down:
-            yield facts, down[0], random.choice(DECK)
+            yield facts, down[0], random.choice(pack(house.pack_without))
 
 
 def _is_hole(fact: AnyFact) -> bool:
