@@ -1,7 +1,8 @@
 """Pictures of every page at four sizes: ``python -m tests.console.gallery OUT``.
 
 The demo session and a house of many tables are served by a real service and looked at in a real
-browser. ``OUT/SIZE/PAGE.png`` is the whole page; ``--only REGEX`` takes some of them alone. Pages
+browser. ``OUT/SIZE/PAGE.png`` is the whole page; ``--only REGEX`` takes some of them alone, and
+``--first-screen`` the first screen of each as ``PAGE.jpg``, for ``docs/console.md``. Pages
 that cannot be looked at in one go are asked for by what a person would do there. The demo's
 journal is kept in ``--journal`` between two runs, since replaying it takes half a minute.
 """
@@ -35,6 +36,7 @@ SIZES: Final = ((1920, 1080), (1280, 800), (1024, 768), (390, 844))
 TABLES: Final = 42
 _KEPT: Final = Path(__file__).parents[2] / ".cache" / "demo" / "bj-07.journal"
 _SETTLED_MS: Final = 700
+_JPEG_QUALITY: Final = 80
 _ALL_SHOWN: Final = "[...document.querySelectorAll('main img[src]')].every((one) => one.complete)"
 
 
@@ -43,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", metavar="REGEX", help="pages whose name it fits")
+    parser.add_argument("--first-screen", action="store_true", help="no whole pages, as JPEG")
     parser.add_argument("--size", action="append", help="WIDTHxHEIGHT; all four where left out")
     parser.add_argument("--journal", type=Path, default=_KEPT, help="the demo's journal")
     asked = parser.parse_args(argv)
@@ -66,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             simulate(filmed, folder / "bj-08")
             found.staff()
             for width, height in sizes:
-                Gallery(used, found, asked.out, (width, height), asked.only).take()
+                size = width, height
+                Gallery(used, found, asked.out, size, asked.only, asked.first_screen).take()
     return 0
 
 
@@ -82,9 +86,16 @@ class Gallery:
     """All pages at one size."""
 
     def __init__(
-        self, browser: Browser, at: House, out: Path, size: tuple[int, int], only: str
+        self,
+        browser: Browser,
+        at: House,
+        out: Path,
+        size: tuple[int, int],
+        only: str,
+        first_screen: bool,
     ) -> None:
         self._browser, self._at, self._size, self._only = browser, at, size, only
+        self._first_screen = first_screen
         self._out = out / f"{size[0]}x{size[1]}"
 
     def take(self) -> None:
@@ -125,7 +136,10 @@ class Gallery:
         at.page.wait_for_function(_ALL_SHOWN)
         at.page.evaluate("scrollTo(0, 0)")
         at.page.wait_for_timeout(_SETTLED_MS)
-        at.page.screenshot(path=self._out / f"{name}.png", full_page="screen" not in name)
+        if self._first_screen:
+            at.page.screenshot(path=self._out / f"{name}.jpg", quality=_JPEG_QUALITY)
+        else:
+            at.page.screenshot(path=self._out / f"{name}.png", full_page="screen" not in name)
         for fault in faults_of(at.page):
             print(f"{self._out.name}/{name}: {fault}", file=sys.stderr)
         wide = at.page.evaluate("document.documentElement.scrollWidth")
