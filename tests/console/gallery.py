@@ -37,6 +37,8 @@ TABLES: Final = 42
 _KEPT: Final = Path(__file__).parents[2] / ".cache" / "demo" / "bj-07.journal"
 _SETTLED_MS: Final = 700
 _JPEG_QUALITY: Final = 80
+# For a late picture of a card, and the browser's own sign that a video loads. Chosen, not measured.
+_AT_REST_MS: Final = 4000
 _ALL_SHOWN: Final = "[...document.querySelectorAll('main img[src]')].every((one) => one.complete)"
 
 
@@ -137,6 +139,7 @@ class Gallery:
         at.page.evaluate("scrollTo(0, 0)")
         at.page.wait_for_timeout(_SETTLED_MS)
         if self._first_screen:
+            at.page.wait_for_timeout(_AT_REST_MS)
             at.page.screenshot(path=self._out / f"{name}.jpg", quality=_JPEG_QUALITY)
         else:
             at.page.screenshot(path=self._out / f"{name}.png", full_page="screen" not in name)
