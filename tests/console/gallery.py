@@ -197,6 +197,11 @@ def _moment(officer: Screen) -> None:
     events.filter(has_text=re.compile("pays|is paid")).first.click()
 
 
+def _mistake(officer: Screen) -> None:
+    officer.go("round/bj-07/4")
+    officer.page.get_by_text("See it").first.click()
+
+
 def _closer(officer: Screen) -> None:
     _moment(officer)
     for _ in range(3):
@@ -211,6 +216,7 @@ def _full_screen(officer: Screen) -> None:
 _DONE: Final[dict[str, Callable[[Screen], None]]] = {
     "menu": _menu,
     "viewer-moment": _moment,
+    "viewer-mistake": _mistake,
     "viewer-closer": _closer,
     "viewer-full-screen": _full_screen,
     "offline": _offline,
