@@ -4,6 +4,7 @@ Every refusal names the source, the line, the field, what was expected and what 
 """
 
 import json
+import math
 import re
 import tomllib
 from array import array
@@ -17,7 +18,7 @@ import msgspec
 
 from models.errors import InputRefused
 from models.events import RoundOpened
-from models.faults import first_fault
+from models.faults import Fault, faults, first_fault
 from models.judgements import AnyEvent
 
 T = TypeVar("T")
@@ -106,7 +107,7 @@ def decode_event(line: bytes, source: str, number: int, *, newer: bool = False) 
         raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
     except msgspec.ValidationError as fault:
         tree = _parsed(known_part(line) if newer else line)
-        raise _invalid(source, number, AnyEvent, tree) from fault
+        raise _refused(source, number, next(faults(AnyEvent, tree))) from fault
     except msgspec.DecodeError as fault:
         raise _refusal(
             source, number, "line", "one JSON object", _shown(_text_found(line))
@@ -217,15 +218,14 @@ def from_tree(tree: object, kind: type[T], source: str, text: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:
-        refused = _invalid(source, None, kind, tree)
-        name = refused.field.rpartition(".")[2].partition("[")[0]
-        raise InputRefused(
-            source=source,
-            line=toml_line(text, name),
-            field=refused.field,
-            expected=refused.expected,
-            found=refused.found,
-        ) from fault
+        raise next(toml_refusals(tree, kind, source, text)) from fault
+
+
+def toml_refusals(tree: object, kind: Any, source: str, text: str) -> Iterator[InputRefused]:
+    """Yield a refusal for each field of ``text``, parsed as TOML, that does not fit ``kind``."""
+    for fault in faults(kind, tree):
+        name = next((str(step) for step in reversed(fault.path) if isinstance(step, str)), "")
+        yield _refused(source, toml_line(text, name), fault)
 
 
 def toml_tree(text: str, source: str) -> dict[str, Any]:
@@ -245,10 +245,7 @@ def toml_line(text: str, key: str) -> int | None:
     return lines[0] if len(lines) == 1 else None
 
 
-def _invalid(source: str, line: int | None, kind: Any, tree: object) -> InputRefused:
-    fault = first_fault(kind, tree)
-    if fault is None:
-        return _refusal(source, line, "line", "a value of the format", _shown(tree))
+def _refused(source: str, line: int | None, fault: Fault) -> InputRefused:
     found = "no such field" if fault.is_unknown else _shown(fault.value)
     return _refusal(source, line, fault.field or "line", fault.expected, found)
 
@@ -260,13 +257,18 @@ def _refusal(source: str, line: int | None, field: str, expected: str, found: st
 def _parsed(line: bytes) -> object:
     """Return the line's value as far as the message needs it."""
     try:
-        return json.loads(line, parse_int=_number)
+        return json.loads(line, parse_int=_number, parse_float=_decimal)
     except (ValueError, RecursionError):
         return _text_found(line)
 
 
 def _number(digits: str) -> int | str:
     return int(digits) if len(digits) < _LONGEST_SHOWN else digits
+
+
+def _decimal(digits: str) -> float | str:
+    """Return a decimal number; as text where no float holds it, so that it fits no field."""
+    return number if math.isfinite(number := float(digits)) else digits
 
 
 def _text_found(line: bytes) -> str:

@@ -65,11 +65,11 @@ class Fault(NamedTuple):
         return f"field {self.field!r}: expected {self.expected}"
 
 
-def first_fault(kind: Any, tree: object, path: Path = ()) -> Fault | None:
-    """Return the first part of ``tree`` that does not fit ``kind``; ``None`` where all parts fit.
+def faults(kind: Any, tree: object, path: Path = ()) -> Iterator[Fault]:
+    """Yield every part of ``tree`` that does not fit ``kind``.
 
-    Of a record an unknown field comes first, as it is often a misspelt one, and a missing field
-    last.
+    Of a record the unknown fields come first, as they are often misspelt ones, and the missing
+    fields last.
 
     Args:
         kind: a type that msgspec decodes.
@@ -80,11 +80,19 @@ def first_fault(kind: Any, tree: object, path: Path = ()) -> Fault | None:
         msgspec.convert(tree, kind)
     except (msgspec.ValidationError, OverflowError) as refused:
         near = [one for one in _members(kind) if _has_shape(one, tree)]
-        inner = next(filter(None, _inside(near, tree, path)), None)
-        # A record's own check refuses in the project's words: they are the cause of msgspec's.
-        own = refused.__cause__
-        return inner or Fault(path, str(own) if own else expected_of(kind), tree)
-    return None
+        inside = False
+        for fault in _inside(near, tree, path):
+            inside = True
+            yield fault
+        if not inside:
+            # A record's own check refuses in the project's words: the cause of msgspec's.
+            own = refused.__cause__
+            yield Fault(path, str(own) if own else expected_of(kind), tree)
+
+
+def first_fault(kind: Any, tree: object) -> Fault | None:
+    """Return the first of :func:`faults`; ``None`` where all parts fit."""
+    return next(faults(kind, tree), None)
 
 
 def expected_of(kind: Any) -> str:
@@ -115,7 +123,7 @@ def _described(node: inspect.Type) -> str:
     return " ".join([word, *(f"{how} {bound}" for how, bound in bounds if bound is not None)])
 
 
-def _inside(near: Sequence[Any], tree: object, path: Path) -> Iterator[Fault | None]:
+def _inside(near: Sequence[Any], tree: object, path: Path) -> Iterator[Fault]:
     """Yield the faults in the parts of a value; ``near`` are the types of the value's shape."""
     records = [node for one in near if isinstance(node := _type(one), inspect.StructType)]
     if isinstance(tree, dict) and records:
@@ -130,16 +138,14 @@ def _inside(near: Sequence[Any], tree: object, path: Path) -> Iterator[Fault | N
     elif isinstance(tree, dict) and near:
         _, of_values = get_args(_bare(near[0]))
         for name, value in tree.items():
-            yield first_fault(of_values, value, (*path, name))
+            yield from faults(of_values, value, (*path, name))
     elif isinstance(tree, list) and near:
         of_items = get_args(_bare(near[0]))
         for at, value in enumerate(tree[: len(of_items)] if of_items[-1] is not ... else tree):
-            yield first_fault(of_items[0 if of_items[-1] is ... else at], value, (*path, at))
+            yield from faults(of_items[0 if of_items[-1] is ... else at], value, (*path, at))
 
 
-def _in_record(
-    node: inspect.StructType, record: dict[str, Any], path: Path
-) -> Iterator[Fault | None]:
+def _in_record(node: inspect.StructType, record: dict[str, Any], path: Path) -> Iterator[Fault]:
     known = {field.encode_name: field for field in node.fields}
     names = [*([node.tag_field] if node.tag_field else []), *known]
     if node.forbid_unknown_fields:
@@ -151,7 +157,7 @@ def _in_record(
     kinds = get_type_hints(node.cls, include_extras=True)
     for name, field in known.items():
         if name in record:
-            yield first_fault(kinds[field.name], record[name], (*path, name))
+            yield from faults(kinds[field.name], record[name], (*path, name))
     for name, field in known.items():
         if name not in record and field.required:
             yield Fault((*path, name), expected_of(kinds[field.name]), msgspec.UNSET)

@@ -3,23 +3,20 @@
 File names are relative to the configuration's folder.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from devices.cameras.config import CameraConfig
-from models.decode import from_toml, from_tree, toml_tree
+from models.decode import from_toml, toml_refusals, toml_tree
 from models.errors import InputRefused, InstallerError
 from models.layout import TableLayout
 from models.money import Cents
 from models.session import CameraPose, Lettering, Name, ReferencePoint
 from stream.recording import table_layout
-
-MOST_FAULTS: Final = 50
 
 
 class Camera(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -183,41 +180,14 @@ def read_config(file: Path) -> Placed:
 
 
 def field_faults(file: Path, kind: type[Any] = TableConfig) -> tuple[InputRefused, ...]:
-    """Return every invalid field of a configuration, as far as they can be found.
-
-    For each further search, the invalid field counts as missing.
+    """Return every invalid field of a configuration.
 
     Raises:
         InputRefused: the file is not TOML at all.
         InstallerError: it is missing.
     """
     text = read_text(file, "Name the table's configuration; `pitwatch examples` writes one")
-    return tuple(_field_faults(text, str(file), kind))
-
-
-def _field_faults(text: str, source: str, kind: type[Any]) -> Iterator[InputRefused]:
-    tree = toml_tree(text, source)
-    for _ in range(MOST_FAULTS):
-        try:
-            from_tree(tree, kind, source, text)
-        except InputRefused as refused:
-            yield refused
-            if not _left_out(tree, refused.field):
-                return
-        else:
-            return
-
-
-def _left_out(tree: Any, field: str) -> bool:
-    """Remove ``field`` (``cameras[0].stream.url``) from the tree; return whether it was there."""
-    *way, last = field.replace("[", ".").replace("]", "").split(".")
-    for step in way:
-        tree = tree[int(step)] if isinstance(tree, list) else tree.get(step)
-        if tree is None:
-            return False
-    if isinstance(tree, list):
-        return False
-    return tree.pop(last, None) is not None
+    return tuple(toml_refusals(toml_tree(text, str(file)), kind, str(file), text))
 
 
 def read_text(file: Path, way_out: str) -> str:

@@ -158,6 +158,12 @@ def test_each_tables_rounds_are_numbered_for_themselves() -> None:
             id="endless-number",
         ),
         pytest.param(
+            b'{"type":"card_dealt","to":1,"card":"AS","probability":1e400}',
+            "probability",
+            "'1e400'",
+            id="beyond-every-float",
+        ),
+        pytest.param(
             b'{"type":"tray_counted","amount":NaN}',
             "line",
             '\'{"type":"tray_counted","amount":NaN}\'',
