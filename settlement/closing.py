@@ -244,22 +244,25 @@ def _in_doubt(
     """Settle a hand under every possibility for the unknown cards."""
     rules, outcomes = lying.state.rules, []
     for filled in lying.doubts.hands(spot, hand):
-        for way in lying.ways:
-            if not lying.doubts.stock().holds(filled.values + way.values):
-                continue
-            if not filled.comes_about:
-                condition = _both(filled.condition(), way.condition)
-                outcomes.append(Outcome(Due("pending", None, ()), condition))
-                continue
-            made = lines(filled.hand, rules)
-            for line in made:
-                its, played = filled.hand, way.played
-                gained = due(its, played, rules, line=line, insured=insured, done=done)
-                hand.net = gained.net
-                if spot.beside:
-                    gained = beside.settled(gained, spot, its, played, rules, line=line, done=done)
-                own = _both(filled.condition(), makes(line) if len(made) > 1 else "")
-                outcomes.append(Outcome(gained, _both(own, way.condition)))
+        stock = lying.doubts.stock()
+        ways = [way for way in lying.ways if stock.holds(filled.values + way.values)]
+        its, made = filled.hand, lines(filled.hand, rules)
+        for line in made if ways else ():
+            own = _both(filled.condition(), makes(line) if len(made) > 1 else "")
+            each: list[Outcome] = []
+            for way in ways:
+                gained = Due("pending", None, ())
+                if filled.comes_about:
+                    gained = due(its, way.played, rules, line=line, insured=insured, done=done)
+                    hand.net = gained.net
+                if filled.comes_about and spot.beside:
+                    gained = beside.settled(
+                        gained, spot, its, way.played, rules, line=line, done=done
+                    )
+                each.append(Outcome(gained, _both(own, way.condition)))
+            if isinstance(gathered(each), Due):
+                each = [Outcome(each[0].due, own)]  # whatever the dealer's unknown card is
+            outcomes += each
     return gathered(outcomes) if outcomes else (OUT_OF_REACH,)
 
 

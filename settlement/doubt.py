@@ -336,7 +336,7 @@ def joined(conditions: list[str]) -> str:
     """Join ``… card is 7`` and ``… card is 8`` into ``… card is 7 or 8``."""
     ends: dict[str, list[str]] = {}
     for one in dict.fromkeys(conditions):
-        verb = " make " if " make " in one else " is "
+        verb = max((" make ", " is "), key=one.rfind)
         start, _, end = one.rpartition(verb)
         ends.setdefault(start + verb, []).append(end)
     return "; ".join([start + either(end) for start, end in ends.items()])

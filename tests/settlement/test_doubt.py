@@ -18,6 +18,14 @@ def _possible(text: str, name: str = "kansas-shoe", *settings: str) -> dict[str,
     return {way.outcome: way.net for way in _ways(text, name, *settings)}
 
 
+def test_a_condition_names_no_card_that_changes_nothing() -> None:
+    """The dealer's nine makes no blackjack with any hole card."""
+    (blackjack,) = [
+        way for way in _ways(HOLE_UNKNOWN.format("TS", "9D", "??")) if way.outcome == "blackjack"
+    ]
+    assert blackjack.condition == "the hand's unknown card is an ace"
+
+
 def test_an_unknown_hole_card_leaves_the_possible_outcomes() -> None:
     text = HOLE_UNKNOWN.format("TS", "TC", "9D")
     hand = only_hand(text)

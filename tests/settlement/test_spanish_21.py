@@ -101,8 +101,11 @@ def test_a_broken_double_is_not_rescued() -> None:
     assert "surrender_after_action" in codes(text, GAME)
 
 
-def test_a_card_without_its_suit_leaves_open_what_its_suit_decides() -> None:
-    settled = only_hand(hand("6S 7? 8S"), GAME)
+@pytest.mark.parametrize("hole", ["KH", "??"])
+def test_a_card_without_its_suit_leaves_open_what_its_suit_decides(hole: str) -> None:
+    """A 21 wins whatever the dealer has: an unknown hole card is no part of the conditions."""
+    text = f"bet 1 1000; 1 6S; D 9S; 1 7?; D {hole} down; hit 1; 1 8S; show D {hole}; close"
+    settled = only_hand(text, GAME)
     assert settled.outcome == "unknown"
     assert isinstance(settled.possible, tuple)
     assert [(one.net, one.condition) for one in settled.possible] == [
