@@ -2,11 +2,30 @@
 
 /** @type {Record<string, string>} */
 const NAMES = {
-  floor: "floor", table: "table", tables: "table", incident: "incidents", incidents: "incidents",
-  round: "round", rounds: "rounds", charts: "charts", rulebook: "rulebook", people: "people", own: "own",
+  floor: "floor",
+  table: "table",
+  tables: "table",
+  incident: "incidents",
+  incidents: "incidents",
+  round: "round",
+  rounds: "rounds",
+  charts: "charts",
+  rulebook: "rulebook",
+  people: "people",
+  own: "own",
 };
 /** @type {Record<string, [number, number]>} */
-const ARGUMENTS = { floor: [0, 0], table: [1, 1], incidents: [0, 1], round: [2, 3], rounds: [0, 1], charts: [0, 0], rulebook: [0, 1], people: [0, 0], own: [0, 0] };
+const ARGUMENTS = {
+  floor: [0, 0],
+  table: [1, 1],
+  incidents: [0, 1],
+  round: [2, 3],
+  rounds: [0, 1],
+  charts: [0, 0],
+  rulebook: [0, 1],
+  people: [0, 0],
+  own: [0, 0],
+};
 const IS_NUMBER = /^\d{1,15}$/;
 /** Where a round is opened: at an event's number, or `at-` a moment in nanoseconds, which plays. */
 const IS_PLACE = /^(\d{1,15}|at-\d{1,19})$/;
@@ -28,7 +47,8 @@ export function parseAddress(/** @type {string} */ hash) {
   return { path, rest };
 }
 
-const isRound = (/** @type {string[]} */ [, round, place]) => IS_NUMBER.test(round) && (place === undefined || IS_PLACE.test(place));
+const isRound = (/** @type {string[]} */ [, round, place]) =>
+  IS_NUMBER.test(round) && (place === undefined || IS_PLACE.test(place));
 
 /** `#/tables` is the floor, `#/rounds/bj-07/12` a round. */
 function canonical(/** @type {string} */ name, /** @type {string[]} */ rest) {

@@ -12,7 +12,8 @@ export class Refused extends Error {
   }
 }
 
-export const keepCsrf = (/** @type {string | null} */ token) => (token ? localStorage.setItem(KEPT, token) : localStorage.removeItem(KEPT));
+export const keepCsrf = (/** @type {string | null} */ token) =>
+  token ? localStorage.setItem(KEPT, token) : localStorage.removeItem(KEPT);
 
 /**
  * Ask `path`; a body is sent as JSON. Throws `Refused`.
@@ -26,7 +27,12 @@ export async function ask(path, { method = "GET", body, signal } = {}) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-Token"] = localStorage.getItem(KEPT) ?? "";
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await reached(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  const answer = await reached(path, {
+    method,
+    headers,
+    signal,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
   if (answer.ok) return answer.status === 204 ? null : answer.json();
   const problem = await answer.json().catch(() => null);
   throw new Refused(answer.status, problem, answer.headers.get("Retry-After"));
@@ -104,17 +110,27 @@ const one = encodeURIComponent;
 export const paths = {
   table: (/** @type {string} */ table) => `/api/tables/${one(table)}`,
   session: (/** @type {string} */ session) => `/api/sessions/${one(session)}`,
-  round: (/** @type {string} */ session, /** @type {number} */ round) => `/api/sessions/${one(session)}/rounds/${round}`,
+  round: (/** @type {string} */ session, /** @type {number} */ round) =>
+    `/api/sessions/${one(session)}/rounds/${round}`,
   phases: (/** @type {string} */ session, /** @type {number} */ round) => `${paths.round(session, round)}/phases`,
   moment: (/** @type {string} */ session, /** @type {number} */ seq) => `/api/sessions/${one(session)}/moments/${seq}`,
   events: (/** @type {string} */ session) => `/api/sessions/${one(session)}/events`,
 };
 
 /** When an event can be seen: the card lying, the chips free of the hand; null where it is not there. */
-export const seenAt = async (/** @type {string} */ session, /** @type {number} */ seq, /** @type {AbortSignal | undefined} */ signal = undefined) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
+export const seenAt = async (
+  /** @type {string} */ session,
+  /** @type {number} */ seq,
+  /** @type {AbortSignal | undefined} */ signal = undefined,
+) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
 
 /** All events of a session after `from` up to `to`, in their order. */
-export async function eventsBetween(/** @type {string} */ session, /** @type {number} */ from, /** @type {number} */ to, /** @type {AbortSignal} */ signal) {
+export async function eventsBetween(
+  /** @type {string} */ session,
+  /** @type {number} */ from,
+  /** @type {number} */ to,
+  /** @type {AbortSignal} */ signal,
+) {
   /** @type {TableEvent[]} */
   const found = [];
   for (let last = from; last < to; ) {
@@ -136,7 +152,11 @@ function dated(/** @type {TableEvent[]} */ events) {
 }
 
 /** The `seq` after which a round's own events begin: those that came before it belong to others. */
-export async function roundStart(/** @type {string} */ session, /** @type {number} */ round, /** @type {AbortSignal} */ signal) {
+export async function roundStart(
+  /** @type {string} */ session,
+  /** @type {number} */ round,
+  /** @type {AbortSignal} */ signal,
+) {
   const before = round > 1 ? await maybe(paths.round(session, round - 1), signal) : null;
   return before ? before.last_seq : 0;
 }
@@ -155,14 +175,20 @@ export function follow(places, onEvent, onState) {
   let socket;
   /** @type {number | undefined} */
   let timer;
-  let tries = 0, isOver = false;
+  let tries = 0,
+    isOver = false;
   const over = new AbortController();
   const known = { ...(places ?? {}) };
   const connect = () => {
-    const from = Object.entries(known).map(([session, seq]) => `from=${one(`${session}:${seq}`)}`).join("&");
+    const from = Object.entries(known)
+      .map(([session, seq]) => `from=${one(`${session}:${seq}`)}`)
+      .join("&");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     socket = new WebSocket(`${scheme}://${location.host}/stream${places && from ? `?${from}` : ""}`);
-    socket.addEventListener("open", () => { tries = 0; onState("live"); });
+    socket.addEventListener("open", () => {
+      tries = 0;
+      onState("live");
+    });
     socket.addEventListener("message", ({ data }) => {
       const { session, event, phase } = JSON.parse(data);
       if (places) known[session] = Math.max(known[session] ?? 0, event.seq);
@@ -170,7 +196,10 @@ export function follow(places, onEvent, onState) {
     });
     socket.addEventListener("close", ({ code }) => {
       if (isOver) return;
-      if (code === 1008) { onState("ended"); return; }
+      if (code === 1008) {
+        onState("ended");
+        return;
+      }
       onState("waiting");
       checkConnection();
       timer = setTimeout(connect, Math.min(8000, 300 * 2 ** tries++));
@@ -179,8 +208,16 @@ export function follow(places, onEvent, onState) {
   watchConnection((isReached) => {
     if (!isReached) onState("waiting");
     else if (socket.readyState === WebSocket.OPEN) socket.close();
-    else if (socket.readyState === WebSocket.CLOSED) { clearTimeout(timer); connect(); }
+    else if (socket.readyState === WebSocket.CLOSED) {
+      clearTimeout(timer);
+      connect();
+    }
   }, over.signal);
   connect();
-  return () => { isOver = true; over.abort(); clearTimeout(timer); socket.close(); };
+  return () => {
+    isOver = true;
+    over.abort();
+    clearTimeout(timer);
+    socket.close();
+  };
 }

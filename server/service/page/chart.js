@@ -32,7 +32,17 @@ const LEAST_GROUPS = 4;
  * @param y  how a y is written
  * @param step  nanoseconds between two points of a line; it ends where points are farther apart
  */
-export function chart(/** @type {{ title: string, about: string, series: Series[], x: Written, y: Written, step?: number, bars?: boolean }} */ { title, about, series: all, x, y, step = Infinity, bars: asked = false }) {
+export function chart(
+  /** @type {{ title: string, about: string, series: Series[], x: Written, y: Written, step?: number, bars?: boolean }} */ {
+    title,
+    about,
+    series: all,
+    x,
+    y,
+    step = Infinity,
+    bars: asked = false,
+  },
+) {
   const series = all.slice(0, SERIES);
   const xs = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))].sort((a, b) => a - b);
   if (!xs.length) return panel(title, about, h("p", { class: "quiet" }, "Nothing to show yet."));
@@ -41,12 +51,22 @@ export function chart(/** @type {{ title: string, about: string, series: Series[
     return { name: one.name, ys: xs.map((at) => found.get(at) ?? null) };
   });
   const plotted = asked || xs.length === 1 ? inBars(xs, figures, x, y) : inLines(...withGaps(xs, figures, step), x, y);
-  return panel(title, about, draw(title, plotted),
-    h("details", {}, h("summary", {}, "As a table"), asTable(title, xs, figures, x, y)));
+  return panel(
+    title,
+    about,
+    draw(title, plotted),
+    h("details", {}, h("summary", {}, "As a table"), asTable(title, xs, figures, x, y)),
+  );
 }
 
 const panel = (/** @type {string} */ title, /** @type {string} */ about, /** @type {Child[]} */ ...children) =>
-  h("section", { class: "panel chart", "aria-label": title }, h("h2", {}, title), h("p", { class: "quiet" }, about), children);
+  h(
+    "section",
+    { class: "panel chart", "aria-label": title },
+    h("h2", {}, title),
+    h("p", { class: "quiet" }, about),
+    children,
+  );
 
 const tone = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -57,7 +77,9 @@ function draw(/** @type {string} */ title, /** @type {Answer} */ { options, data
   const canvas = plot.root.querySelector(".u-wrap");
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${title}; the figures stand in the table below`);
-  new ResizeObserver(([{ contentRect }]) => contentRect.width && plot.setSize({ width: contentRect.width, height: HEIGHT_PX })).observe(place);
+  new ResizeObserver(
+    ([{ contentRect }]) => contentRect.width && plot.setSize({ width: contentRect.width, height: HEIGHT_PX }),
+  ).observe(place);
   return place;
 }
 
@@ -70,76 +92,163 @@ function withGaps(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, 
   return /** @type {[number[], Figures[]]} */ ([all, filled]);
 }
 
-function inLines(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
+function inLines(
+  /** @type {number[]} */ xs,
+  /** @type {Figures[]} */ figures,
+  /** @type {Written} */ x,
+  /** @type {Written} */ y,
+) {
   const at = (/** @type {number} */ ms) => x(ms * NS_PER_MS);
   const series = figures.map((one, index) => ({
-    label: key(one.name, index, false), value: written(y), width: 2,
-    stroke: tone(`--tone-${index + 1}`), dash: DASHES[index],
-    points: { show: (/** @type {Answer} */ _, /** @type {Answer} */ __, /** @type {number} */ first, /** @type {number} */ last) => last - first < MOST_MARKED, fill: tone(`--tone-${index + 1}`), paths: marks(index) },
+    label: key(one.name, index, false),
+    value: written(y),
+    width: 2,
+    stroke: tone(`--tone-${index + 1}`),
+    dash: DASHES[index],
+    points: {
+      show: (
+        /** @type {Answer} */ _,
+        /** @type {Answer} */ __,
+        /** @type {number} */ first,
+        /** @type {number} */ last,
+      ) => last - first < MOST_MARKED,
+      fill: tone(`--tone-${index + 1}`),
+      paths: marks(index),
+    },
   }));
   return {
     options: {
-      ...common(), ms: 1, tzDate: (/** @type {number} */ ms) => uPlot.tzDate(new Date(ms), houseZone()),
+      ...common(),
+      ms: 1,
+      tzDate: (/** @type {number} */ ms) => uPlot.tzDate(new Date(ms), houseZone()),
       axes: axes((/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map(at), y),
-      series: [{ label: "Time", value: (/** @type {Answer} */ _, /** @type {number} */ ms) => (ms === null ? "–" : at(ms)) }, ...series],
+      series: [
+        { label: "Time", value: (/** @type {Answer} */ _, /** @type {number} */ ms) => (ms === null ? "–" : at(ms)) },
+        ...series,
+      ],
     },
     data: [xs.map((one) => one / NS_PER_MS), ...figures.map((one) => one.ys)],
   };
 }
 
-function inBars(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
+function inBars(
+  /** @type {number[]} */ xs,
+  /** @type {Figures[]} */ figures,
+  /** @type {Written} */ x,
+  /** @type {Written} */ y,
+) {
   const width = BARS_SHARE / figures.length;
   const name = (/** @type {number} */ index) => (xs[index] === undefined ? "" : x(xs[index]));
   const series = figures.map((one, index) => ({
-    label: key(one.name, index, true), value: written(y), width: 0, fill: hatched(index), points: { show: false },
-    paths: uPlot.paths.bars({ disp: {
-      x0: { unit: 1, values: (/** @type {Answer} */ { data }) => data[0].map((/** @type {number} */ group) => group - BARS_SHARE / 2 + index * width) },
-      size: { unit: 1, values: () => [width] },
-    } }),
+    label: key(one.name, index, true),
+    value: written(y),
+    width: 0,
+    fill: hatched(index),
+    points: { show: false },
+    paths: uPlot.paths.bars({
+      disp: {
+        x0: {
+          unit: 1,
+          values: (/** @type {Answer} */ { data }) =>
+            data[0].map((/** @type {number} */ group) => group - BARS_SHARE / 2 + index * width),
+        },
+        size: { unit: 1, values: () => [width] },
+      },
+    }),
   }));
   const room = Math.max(0, LEAST_GROUPS - xs.length) / 2 + 0.5;
   const shared = common();
   return {
     options: {
-      ...shared, scales: { ...shared.scales, x: { time: false, range: (/** @type {Answer} */ _, /** @type {number} */ low, /** @type {number} */ high) => (xs.length === 1 ? [-room, room] : [low - room, high + room]) } },
-      axes: axes((/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map((/** @type {number} */ one) => name(one).replace(/ (?=\d+:)/, "\n")), y, [1, 2, 3, 4, 6, 12, 24, 48, 96]),
-      series: [{ label: "Time", value: (/** @type {Answer} */ _, /** @type {number} */ group) => (group === null ? "–" : name(group)) }, ...series],
+      ...shared,
+      scales: {
+        ...shared.scales,
+        x: {
+          time: false,
+          range: (/** @type {Answer} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
+            xs.length === 1 ? [-room, room] : [low - room, high + room],
+        },
+      },
+      axes: axes(
+        (/** @type {Answer} */ _, /** @type {number[]} */ shown) =>
+          shown.map((/** @type {number} */ one) => name(one).replace(/ (?=\d+:)/, "\n")),
+        y,
+        [1, 2, 3, 4, 6, 12, 24, 48, 96],
+      ),
+      series: [
+        {
+          label: "Time",
+          value: (/** @type {Answer} */ _, /** @type {number} */ group) => (group === null ? "–" : name(group)),
+        },
+        ...series,
+      ],
     },
     data: [xs.map((_, index) => index), ...figures.map((one) => one.ys)],
   };
 }
 
-const written = (/** @type {Written} */ y) => (/** @type {Answer} */ _, /** @type {number | null} */ value) => (value === null ? "–" : y(value));
+const written = (/** @type {Written} */ y) => (/** @type {Answer} */ _, /** @type {number | null} */ value) =>
+  value === null ? "–" : y(value);
 
 const common = () => ({
   cursor: { drag: { x: true, y: false } },
   legend: { markers: { show: false, stroke: () => "", fill: () => "" } },
-  scales: { y: { range: (/** @type {Answer} */ _, /** @type {number} */ low, /** @type {number} */ high) => uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true) } },
+  scales: {
+    y: {
+      range: (/** @type {Answer} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
+        uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true),
+    },
+  },
 });
 
 function axes(/** @type {Answer} */ names, /** @type {Written} */ y, /** @type {number[] | null} */ incrs = null) {
-  const shared = { stroke: tone("--quiet"), font: `12px ${getComputedStyle(document.body).fontFamily}`, grid: { stroke: tone("--line"), width: 1 }, ticks: { show: false } };
-  return [{ ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 50 : 90, grid: { show: false } }, { ...shared, values: (/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map(y), size: 56 }];
+  const shared = {
+    stroke: tone("--quiet"),
+    font: `12px ${getComputedStyle(document.body).fontFamily}`,
+    grid: { stroke: tone("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  return [
+    { ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 50 : 90, grid: { show: false } },
+    { ...shared, values: (/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map(y), size: 56 },
+  ];
 }
 
 /** The name of a series behind what it looks like, small. */
 const key = (/** @type {string} */ name, /** @type {number} */ index, /** @type {boolean} */ bars) =>
-  h("span", { class: "key" }, s("svg", { class: `series-${index + 1}`, viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" }, bars
-    ? [s("rect", { class: "mark", x: 8, width: 14, height: 12 }), s("path", { class: "hatch", transform: "translate(11 2)", d: HATCHES[index] })]
-    : [s("line", { class: "curve", x2: 30, y1: 6, y2: 6, "stroke-dasharray": DASHES[index].join(" ") }), s("path", { class: "mark", transform: "translate(15 6)", d: MARKS[index] })]), name);
+  h(
+    "span",
+    { class: "key" },
+    s(
+      "svg",
+      { class: `series-${index + 1}`, viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" },
+      bars
+        ? [
+            s("rect", { class: "mark", x: 8, width: 14, height: 12 }),
+            s("path", { class: "hatch", transform: "translate(11 2)", d: HATCHES[index] }),
+          ]
+        : [
+            s("line", { class: "curve", x2: 30, y1: 6, y2: 6, "stroke-dasharray": DASHES[index].join(" ") }),
+            s("path", { class: "mark", transform: "translate(15 6)", d: MARKS[index] }),
+          ],
+    ),
+    name,
+  );
 
 /** How uPlot draws a series' marks. */
-const marks = (/** @type {number} */ index) => (/** @type {Answer} */ plot, /** @type {number} */ of, /** @type {number} */ first, /** @type {number} */ last) => {
-  const fill = new Path2D();
-  const mark = new Path2D(MARKS[index]);
-  const scale = devicePixelRatio;
-  for (let at = first; at <= last; at++) {
-    if (plot.data[of][at] === null) continue;
-    const [left, top] = [plot.valToPos(plot.data[0][at], "x", true), plot.valToPos(plot.data[of][at], "y", true)];
-    fill.addPath(mark, new DOMMatrix([scale, 0, 0, scale, left, top]));
-  }
-  return { fill, stroke: null, clip: null, flags: 0 };
-};
+const marks =
+  (/** @type {number} */ index) =>
+  (/** @type {Answer} */ plot, /** @type {number} */ of, /** @type {number} */ first, /** @type {number} */ last) => {
+    const fill = new Path2D();
+    const mark = new Path2D(MARKS[index]);
+    const scale = devicePixelRatio;
+    for (let at = first; at <= last; at++) {
+      if (plot.data[of][at] === null) continue;
+      const [left, top] = [plot.valToPos(plot.data[0][at], "x", true), plot.valToPos(plot.data[of][at], "y", true)];
+      fill.addPath(mark, new DOMMatrix([scale, 0, 0, scale, left, top]));
+    }
+    return { fill, stroke: null, clip: null, flags: 0 };
+  };
 
 /** The fill of a series' bars: its colour with its hatch, which identifies it where colours do not. */
 function hatched(/** @type {number} */ index) {
@@ -154,9 +263,43 @@ function hatched(/** @type {number} */ index) {
   return () => pattern;
 }
 
-function asTable(/** @type {string} */ title, /** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, figures` }, h("table", {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), figures.map((one) => h("th", { scope: "col", class: "num" }, one.name)))),
-    h("tbody", {}, xs.map((at, index) => h("tr", {}, h("th", { scope: "row" }, x(at)),
-      figures.map((/** @type {Answer} */ { ys }) => h("td", { class: "num" }, ys[index] === null ? "–" : y(ys[index]))))))));
+function asTable(
+  /** @type {string} */ title,
+  /** @type {number[]} */ xs,
+  /** @type {Figures[]} */ figures,
+  /** @type {Written} */ x,
+  /** @type {Written} */ y,
+) {
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, figures` },
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, ""),
+          figures.map((one) => h("th", { scope: "col", class: "num" }, one.name)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        xs.map((at, index) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, x(at)),
+            figures.map((/** @type {Answer} */ { ys }) =>
+              h("td", { class: "num" }, ys[index] === null ? "–" : y(ys[index])),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }

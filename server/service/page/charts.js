@@ -21,30 +21,81 @@ export async function showCharts(/** @type {PageContext} */ { main, may }, /** @
   const tables = [...new Set(sessions.map((/** @type {Answer} */ one) => one.table).filter(Boolean))].sort();
   /** @type {Answer} */
   const page = { table: "", days: "", piece: "", may, sessions, place: h("div", { class: "charts" }), signal };
-  const change = (/** @type {string} */ name) => (/** @type {string} */ value) => filterBy(page, { [name]: value }, draw);
-  put(main,
-    h("header", { class: "head" }, h("h1", {}, "Charts"),
-      h("div", { class: "filters" },
+  const change = (/** @type {string} */ name) => (/** @type {string} */ value) =>
+    filterBy(page, { [name]: value }, draw);
+  put(
+    main,
+    h(
+      "header",
+      { class: "head" },
+      h("h1", {}, "Charts"),
+      h(
+        "div",
+        { class: "filters" },
         select("Table", ["", ...tables], (one) => one || "Every table", "", change("table")),
         select("Time", Object.keys(SPANS), (one) => SPANS[one], "", change("days")),
-        select("Steps", ["", ...PIECES.map(String)], (one) => (one ? PIECE_NAMES[PIECES.indexOf(Number(one))] : "By itself"), "", change("piece")))),
-    page.place);
+        select(
+          "Steps",
+          ["", ...PIECES.map(String)],
+          (one) => (one ? PIECE_NAMES[PIECES.indexOf(Number(one))] : "By itself"),
+          "",
+          change("piece"),
+        ),
+      ),
+    ),
+    page.place,
+  );
   await draw(page);
 }
 
 async function draw(/** @type {Answer} */ page) {
   const { table, piece, from } = asked(page);
   const fields = { table, from_ns: from, piece_ns: piece };
-  const of = (/** @type {string} */ name, more = {}) => ask(query(`/api/series/${name}`, { ...fields, ...more }), { signal: page.signal });
+  const of = (/** @type {string} */ name, more = {}) =>
+    ask(query(`/api/series/${name}`, { ...fields, ...more }), { signal: page.signal });
   const [pace, hold, mistakes, sensors] = await Promise.all([
-    of("pace"), page.may("see_money") ? of("hold") : null, of("violations", { by_shift: true }), of("sensors"),
+    of("pace"),
+    page.may("see_money") ? of("hold") : null,
+    of("violations", { by_shift: true }),
+    of("sensors"),
   ]);
   const x = stamp(piece);
-  put(page.place,
-    chart({ title: "Pace", about: "Rounds an hour in play, a table's mean", x, y: rough, step: piece, series: paceOf(pace) }),
-    hold && chart({ title: "Hold", about: "The house's gain as a share of the stakes, settled rounds", x, y: percent, step: piece, series: holdOf(hold) }),
-    chart({ title: "Mistakes by shift", about: `Per 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`, x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
-    chart({ title: "Sensor errors", about: "Share of a sensor's readings; the worst five", x, y: fine, step: piece, series: sensorsOf(sensors) }));
+  put(
+    page.place,
+    chart({
+      title: "Pace",
+      about: "Rounds an hour in play, a table's mean",
+      x,
+      y: rough,
+      step: piece,
+      series: paceOf(pace),
+    }),
+    hold &&
+      chart({
+        title: "Hold",
+        about: "The house's gain as a share of the stakes, settled rounds",
+        x,
+        y: percent,
+        step: piece,
+        series: holdOf(hold),
+      }),
+    chart({
+      title: "Mistakes by shift",
+      about: `Per 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`,
+      x: stamp(8 * HOUR),
+      y: (one) => one.toFixed(1),
+      bars: true,
+      series: mistakesOf(mistakes),
+    }),
+    chart({
+      title: "Sensor errors",
+      about: "Share of a sensor's readings; the worst five",
+      x,
+      y: fine,
+      step: piece,
+      series: sensorsOf(sensors),
+    }),
+  );
 }
 
 /** What is asked for, in steps that fit the time there is. */
@@ -83,26 +134,43 @@ function folded(/** @type {Answer} */ series) {
 }
 
 const paceOf = (/** @type {Answer} */ series) => {
-  const points = folded(series).filter(([, { of }]) => of > 0).map(([x, { value, of }]) => ({ x, y: value / (of / HOUR) }));
+  const points = folded(series)
+    .filter(([, { of }]) => of > 0)
+    .map(([x, { value, of }]) => ({ x, y: value / (of / HOUR) }));
   return points.length ? [{ name: "Rounds an hour", points }] : [];
 };
 
 const holdOf = (/** @type {Answer} */ series) => {
-  const points = folded(series).filter(([, { of }]) => of > 0).map(([x, { value, of }]) => ({ x, y: (100 * value) / of }));
+  const points = folded(series)
+    .filter(([, { of }]) => of > 0)
+    .map(([x, { value, of }]) => ({ x, y: (100 * value) / of }));
   return points.length ? [{ name: "Hold", points }] : [];
 };
 
-const total = (/** @type {Answer} */ line) => line.points.reduce((/** @type {number} */ sum, /** @type {Answer} */ one) => sum + one.value, 0);
+const total = (/** @type {Answer} */ line) =>
+  line.points.reduce((/** @type {number} */ sum, /** @type {Answer} */ one) => sum + one.value, 0);
 const per100 = (/** @type {Answer} */ one) => ({ x: one.at, y: one.of ? (100 * one.value) / one.of : 0 });
 
 function mistakesOf(/** @type {Answer} */ series) {
   const lines = [...series.lines].sort((one, other) => total(other) - total(one)).slice(0, MOST);
-  return lines.map((line) => ({ name: `${spoken(line.label)} (${counted(total(line), "mistake")})`, points: line.points.map(per100) }));
+  return lines.map((line) => ({
+    name: `${spoken(line.label)} (${counted(total(line), "mistake")})`,
+    points: line.points.map(per100),
+  }));
 }
 
 function sensorsOf(/** @type {Answer} */ series) {
-  const rate = (/** @type {Answer} */ line) => total(line) / Math.max(1, line.points.reduce((/** @type {number} */ sum, /** @type {Answer} */ one) => sum + one.of, 0));
+  const rate = (/** @type {Answer} */ line) =>
+    total(line) /
+    Math.max(
+      1,
+      line.points.reduce((/** @type {number} */ sum, /** @type {Answer} */ one) => sum + one.of, 0),
+    );
   const lines = [...series.lines].sort((one, other) => rate(other) - rate(one)).slice(0, MOST);
-  return lines.map((line) => ({ name: line.label, points: line.points.filter((/** @type {Answer} */ one) => one.of > 0).map(per100) }))
+  return lines
+    .map((line) => ({
+      name: line.label,
+      points: line.points.filter((/** @type {Answer} */ one) => one.of > 0).map(per100),
+    }))
     .filter((line) => line.points.length);
 }

@@ -21,7 +21,10 @@ export const lostAt = () => state.lostAt;
  * Call `watcher` with true when the service is reached again and with false when it is lost, until
  * `signal` is aborted.
  */
-export function watchConnection(/** @type {(isReached: boolean) => void} */ watcher, /** @type {AbortSignal | null} */ signal = null) {
+export function watchConnection(
+  /** @type {(isReached: boolean) => void} */ watcher,
+  /** @type {AbortSignal | null} */ signal = null,
+) {
   if (signal?.aborted) return;
   watchers.add(watcher);
   signal?.addEventListener("abort", () => watchers.delete(watcher), { once: true });
@@ -69,7 +72,12 @@ export function keepConnection() {
 
 function plan() {
   clearTimeout(state.timer);
-  const wait = state.lostAt === null ? (state.reading === null ? EVERY_MS : READING_MS) : Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** state.tries++);
+  const wait =
+    state.lostAt === null
+      ? state.reading === null
+        ? EVERY_MS
+        : READING_MS
+      : Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** state.tries++);
   state.timer = setTimeout(checkConnection, wait);
 }
 
@@ -94,4 +102,6 @@ function noteReading(/** @type {string | null} */ share) {
   if (isNew && !state.isAsking) plan();
 }
 
-const notifyWatchers = (/** @type {boolean} */ isReached) => { for (const watcher of [...watchers]) watcher(isReached); };
+const notifyWatchers = (/** @type {boolean} */ isReached) => {
+  for (const watcher of [...watchers]) watcher(isReached);
+};

@@ -7,11 +7,23 @@ import { capitalised, cardText, money, place } from "./words.js";
 
 /** Changes of the tray: their name, and which way the chips go; 0 where either may be. @type {[string, string, number][]} */
 const TRAY = [
-  ["buy_in", "Buy-in", -1], ["cash_out", "Cash-out", 1], ["fill", "Fill", 1], ["credit", "Credit", -1],
-  ["marker", "Marker", -1], ["colour_change", "Colour change", 0], ["other", "Other", 0],
+  ["buy_in", "Buy-in", -1],
+  ["cash_out", "Cash-out", 1],
+  ["fill", "Fill", 1],
+  ["credit", "Credit", -1],
+  ["marker", "Marker", -1],
+  ["colour_change", "Colour change", 0],
+  ["other", "Other", 0],
 ];
 /** @type {[string, string, number][]} */
-const WAYS = TRAY.flatMap((one) => (one[2] ? [one] : [[one[0], `${one[1]}, chips into the tray`, 1], [one[0], `${one[1]}, chips out of the tray`, -1]]));
+const WAYS = TRAY.flatMap((one) =>
+  one[2]
+    ? [one]
+    : [
+        [one[0], `${one[1]}, chips into the tray`, 1],
+        [one[0], `${one[1]}, chips out of the tray`, -1],
+      ],
+);
 const RACK = "rack";
 
 /**
@@ -32,8 +44,20 @@ export function entering(/** @type {string} */ name, /** @type {Person} */ me, /
   const offer = () => {
     offered = table === null ? [] : choices(table);
     const groups = [...new Set(offered.map((one) => one.group))];
-    put(what, h("option", { value: "" }, "Choose…"), groups.map((group) => h("optgroup", { label: group },
-      offered.map((one, at) => one.group === group && h("option", { value: String(at), selected: one.says === chosen?.says }, one.says)))));
+    put(
+      what,
+      h("option", { value: "" }, "Choose…"),
+      groups.map((group) =>
+        h(
+          "optgroup",
+          { label: group },
+          offered.map(
+            (one, at) =>
+              one.group === group && h("option", { value: String(at), selected: one.says === chosen?.says }, one.says),
+          ),
+        ),
+      ),
+    );
   };
   const choose = () => {
     chosen = offered[Number(what.value || "-1")] ?? null;
@@ -48,8 +72,16 @@ export function entering(/** @type {string} */ name, /** @type {Person} */ me, /
     event.preventDefault();
     send.disabled = true;
     try {
-      const { seq, incident } = await post(`${paths.table(name)}/entries`, { fact: filled(chosen.fact, fields, unit), round: chosen.round });
-      notify(incident ? `Proposed: ${chosen.says}. A second person must approve it in the incident ${incident}.` : `Entered: ${chosen.says}. Journal entry ${seq}.`, "good");
+      const { seq, incident } = await post(`${paths.table(name)}/entries`, {
+        fact: filled(chosen.fact, fields, unit),
+        round: chosen.round,
+      });
+      notify(
+        incident
+          ? `Proposed: ${chosen.says}. A second person must approve it in the incident ${incident}.`
+          : `Entered: ${chosen.says}. Journal entry ${seq}.`,
+        "good",
+      );
       chosen = null;
       offer();
       choose();
@@ -61,8 +93,19 @@ export function entering(/** @type {string} */ name, /** @type {Person} */ me, /
   what.addEventListener("pointerdown", offer);
   what.addEventListener("focus", offer);
   what.addEventListener("change", choose);
-  const drawn = h("section", { class: "panel enter", "aria-label": "Enter" }, h("h2", {}, "Rulings and tray"),
-    h("form", { onsubmit: enter }, h("div", { class: "field" }, h("label", { for: "enter-what" }, "What happened"), what), fields, fault, send));
+  const drawn = h(
+    "section",
+    { class: "panel enter", "aria-label": "Enter" },
+    h("h2", {}, "Rulings and tray"),
+    h(
+      "form",
+      { onsubmit: enter },
+      h("div", { class: "field" }, h("label", { for: "enter-what" }, "What happened"), what),
+      fields,
+      fault,
+      send,
+    ),
+  );
   return {
     drawn,
     look(/** @type {Table} */ now) {
@@ -73,10 +116,22 @@ export function entering(/** @type {string} */ name, /** @type {Person} */ me, /
 }
 
 const text = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Record<string, any>} */ more = {}) =>
-  h("div", { class: "field" }, h("label", { for: `enter-${name}` }, label), h("input", { id: `enter-${name}`, name, autocomplete: "off", maxlength: 200, ...more }));
+  h(
+    "div",
+    { class: "field" },
+    h("label", { for: `enter-${name}` }, label),
+    h("input", { id: `enter-${name}`, name, autocomplete: "off", maxlength: 200, ...more }),
+  );
 
 const amountField = (/** @type {number} */ unit, /** @type {Record<string, any>} */ more = {}) =>
-  text("amount", "Amount", { type: "number", min: 1 / unit, step: 1 / unit, required: true, inputmode: "decimal", ...more });
+  text("amount", "Amount", {
+    type: "number",
+    min: 1 / unit,
+    step: 1 / unit,
+    required: true,
+    inputmode: "decimal",
+    ...more,
+  });
 
 /** A ruling needs a reason; of chips taken off, how many is set to what was put there last. */
 const rulingFields = (/** @type {Answer} */ fact, /** @type {number} */ unit) => [
@@ -85,30 +140,62 @@ const rulingFields = (/** @type {Answer} */ fact, /** @type {number} */ unit) =>
 ];
 
 const trayFields = (/** @type {number} */ unit) => [
-  amountField(unit, { "data-first": true }), text("spot", "Spot (if known)", { type: "number", min: 1, max: 99 }), text("player", "Player (if known)"), text("slip", "Slip (if there is one)"),
+  amountField(unit, { "data-first": true }),
+  text("spot", "Spot (if known)", { type: "number", min: 1, max: 99 }),
+  text("player", "Player (if known)"),
+  text("slip", "Slip (if there is one)"),
 ];
 
 /** The fact with what was typed. */
 function filled(/** @type {Answer} */ fact, /** @type {HTMLElement} */ fields, /** @type {number} */ unit) {
-  const value = (/** @type {string} */ name) => /** @type {HTMLInputElement | null} */ (fields.querySelector(`[name=${name}]`))?.value.trim() ?? "";
+  const value = (/** @type {string} */ name) =>
+    /** @type {HTMLInputElement | null} */ (fields.querySelector(`[name=${name}]`))?.value.trim() ?? "";
   const { way, ...own } = fact;
   const amount = value("amount") && Math.round(Number(value("amount")) * unit) * (way ?? 1);
-  const optional = Object.entries({ spot: Number(value("spot")), player: value("player"), slip: value("slip") }).filter(([, typed]) => typed);
-  return { ...own, ...(amount === "" ? {} : { amount }), ...(way ? {} : { reason: value("reason") }), ...Object.fromEntries(optional) };
+  const optional = Object.entries({ spot: Number(value("spot")), player: value("player"), slip: value("slip") }).filter(
+    ([, typed]) => typed,
+  );
+  return {
+    ...own,
+    ...(amount === "" ? {} : { amount }),
+    ...(way ? {} : { reason: value("reason") }),
+    ...Object.fromEntries(optional),
+  };
 }
 
 /** What can be entered of the felt as it lies: { group, says, fact, round }. */
 function choices(/** @type {Table} */ table) {
   const { round } = table;
-  const tray = WAYS.map(([reason, says, way]) => ({ group: "Tray", says, round: null, fact: { type: "tray_changed", reason, way } }));
+  const tray = WAYS.map(([reason, says, way]) => ({
+    group: "Tray",
+    says,
+    round: null,
+    fact: { type: "tray_changed", reason, way },
+  }));
   if (round === null) return tray;
-  const hands = Object.entries(table.spots).flatMap(([spot, own]) => own.hands.map((hand, number) => ({ spot: Number(spot), number, hand, own })));
-  const ruling = (/** @type {string} */ group, /** @type {string} */ says, /** @type {Answer} */ fact) => ({ group, says, fact, round });
+  const hands = Object.entries(table.spots).flatMap(([spot, own]) =>
+    own.hands.map((hand, number) => ({ spot: Number(spot), number, hand, own })),
+  );
+  const ruling = (/** @type {string} */ group, /** @type {string} */ says, /** @type {Answer} */ fact) => ({
+    group,
+    says,
+    fact,
+    round,
+  });
   return [
     ruling("Round", `Call off round ${round}`, { type: "round_called_off" }),
-    ...hands.map(({ spot, number, own }) => ruling("Call off a hand", `Call off ${place(spot, number)}`, { type: "hand_called_off", spot, ...(own.hands.length > 1 ? { hand: number } : {}) })),
+    ...hands.map(({ spot, number, own }) =>
+      ruling("Call off a hand", `Call off ${place(spot, number)}`, {
+        type: "hand_called_off",
+        spot,
+        ...(own.hands.length > 1 ? { hand: number } : {}),
+      }),
+    ),
     ...moves(table, hands).map(([says, fact]) => ruling("Move a card", says, fact)),
-    ...hands.filter(({ hand }) => hand.stake > 0).map(({ spot, number, hand }) => chipsOff(spot, number, hand)).map(([says, fact]) => ruling("Take chips off", says, fact)),
+    ...hands
+      .filter(({ hand }) => hand.stake > 0)
+      .map(({ spot, number, hand }) => chipsOff(spot, number, hand))
+      .map(([says, fact]) => ruling("Take chips off", says, fact)),
     ruling("Shoe", "Discards shuffled and dealt on", { type: "discards_reshuffled" }),
     ...tray,
   ];
@@ -117,16 +204,33 @@ function choices(/** @type {Table} */ table) {
 /** @returns {[string, Answer]} */
 function chipsOff(/** @type {number} */ spot, /** @type {number} */ hand, /** @type {Hand} */ { stake, added }) {
   const kind = hand ? "split" : added ? "double" : "main";
-  return [`Take chips off ${place(spot, hand)}, where ${money(stake)} lie`, { type: "wager_removed", spot, hand, kind, amount: added || stake }];
+  return [
+    `Take chips off ${place(spot, hand)}, where ${money(stake)} lie`,
+    { type: "wager_removed", spot, hand, kind, amount: added || stake },
+  ];
 }
 
 /** Every card that is shown there to every other place, the one dealt last first. @returns {[string, Answer][]} */
 function moves(/** @type {Table} */ table, /** @type {{ spot: number, number: number, hand: Hand }[]} */ hands) {
-  const owners = [...hands.map(({ spot, number, hand }) => ({ to: /** @type {string | number} */ (spot), hand: number, cards: hand.cards })), { to: "dealer", hand: 0, cards: table.dealer.cards }];
-  const cards = owners.flatMap((from) => from.cards.filter((card) => card.card !== null).map((card) => ({ from, card }))).sort((one, other) => (other.card.seq ?? 0) - (one.card.seq ?? 0));
-  return cards.flatMap(({ from, card }) => [...owners.filter((one) => one !== from), RACK].map((to) => {
-    const at = (/** @type {any} */ one) => (one === RACK ? RACK : { to: one.to, hand: one.hand });
-    const where = to === RACK ? "the rack" : place(/** @type {any} */ (to).to, /** @type {any} */ (to).hand);
-    return /** @type {[string, Answer]} */ ([`${cardText(card.card)} of ${place(from.to, from.hand)} to ${where}`, { type: "card_moved", card: card.card, from: at(from), to: at(to) }]);
-  }));
+  const owners = [
+    ...hands.map(({ spot, number, hand }) => ({
+      to: /** @type {string | number} */ (spot),
+      hand: number,
+      cards: hand.cards,
+    })),
+    { to: "dealer", hand: 0, cards: table.dealer.cards },
+  ];
+  const cards = owners
+    .flatMap((from) => from.cards.filter((card) => card.card !== null).map((card) => ({ from, card })))
+    .sort((one, other) => (other.card.seq ?? 0) - (one.card.seq ?? 0));
+  return cards.flatMap(({ from, card }) =>
+    [...owners.filter((one) => one !== from), RACK].map((to) => {
+      const at = (/** @type {any} */ one) => (one === RACK ? RACK : { to: one.to, hand: one.hand });
+      const where = to === RACK ? "the rack" : place(/** @type {any} */ (to).to, /** @type {any} */ (to).hand);
+      return /** @type {[string, Answer]} */ ([
+        `${cardText(card.card)} of ${place(from.to, from.hand)} to ${where}`,
+        { type: "card_moved", card: card.card, from: at(from), to: at(to) },
+      ]);
+    }),
+  );
 }

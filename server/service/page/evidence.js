@@ -13,14 +13,26 @@ const MOST = 60;
  *
  * @returns {() => void} Loads the pictures.
  */
-export function evidence(/** @type {HTMLElement} */ section, /** @type {{ session: string, events: TableEvent[], footage: Footage | null, go: (at: number) => void }} */ { session, events, footage, go }) {
+export function evidence(
+  /** @type {HTMLElement} */ section,
+  /** @type {{ session: string, events: TableEvent[], footage: Footage | null, go: (at: number) => void }} */ {
+    session,
+    events,
+    footage,
+    go,
+  },
+) {
   const camera = footage?.cameras[0];
   if (!camera) return () => undefined;
   const sighted = new Map(events.filter((event) => event.type === "card_sighted").map((event) => [event.seq, event]));
-  const shown = events.filter((event) => event.type === "card_dealt" || event.type === "card_exposed").flatMap((fact) => {
-    const sighting = (fact.evidence ?? []).map((/** @type {number} */ seq) => sighted.get(seq)).find((/** @type {Answer} */ one) => one?.face === "up");
-    return sighting ? [{ fact, sighting }] : [];
-  });
+  const shown = events
+    .filter((event) => event.type === "card_dealt" || event.type === "card_exposed")
+    .flatMap((fact) => {
+      const sighting = (fact.evidence ?? [])
+        .map((/** @type {number} */ seq) => sighted.get(seq))
+        .find((/** @type {Answer} */ one) => one?.face === "up");
+      return sighting ? [{ fact, sighting }] : [];
+    });
   if (!shown.length) return () => undefined;
   section.hidden = false;
   const missed = (/** @type {Answer} */ { target }) => {
@@ -33,13 +45,38 @@ export function evidence(/** @type {HTMLElement} */ section, /** @type {{ sessio
     section.hidden = !section.querySelector("li");
   };
   const pictures = shown.slice(0, MOST).map((/** @type {Answer} */ { fact, sighting }) => ({
-    fact, sighting,
-    image: h("img", { loading: "lazy", onerror: missed, width: 120, height: 108, alt: `${cardText(fact.card ?? null)}, as the camera saw it` }),
+    fact,
+    sighting,
+    image: h("img", {
+      loading: "lazy",
+      onerror: missed,
+      width: 120,
+      height: 108,
+      alt: `${cardText(fact.card ?? null)}, as the camera saw it`,
+    }),
   }));
-  put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, pictures.map(({ fact, sighting, image }) =>
-    h("li", {}, h("button", { type: "button", onclick: () => go(sighting.at) }, image,
-      h("span", { class: "crop-card" }, cardText(fact.card ?? null)),
-      h("span", { class: "quiet" }, place(fact.to, fact.hand)), h("span", { class: "quiet num" }, fine(sighting.at)))))));
+  put(
+    section,
+    h("h2", {}, "Evidence pictures"),
+    h(
+      "ul",
+      { class: "crops" },
+      pictures.map(({ fact, sighting, image }) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", onclick: () => go(sighting.at) },
+            image,
+            h("span", { class: "crop-card" }, cardText(fact.card ?? null)),
+            h("span", { class: "quiet" }, place(fact.to, fact.hand)),
+            h("span", { class: "quiet num" }, fine(sighting.at)),
+          ),
+        ),
+      ),
+    ),
+  );
   return () => {
     for (const { sighting, image } of pictures) image.src = cropPath(session, sighting.seq);
   };

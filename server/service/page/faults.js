@@ -19,12 +19,24 @@ const FAULTS = {
   moved: ["camera moved", "move of the camera", "moves of the camera"],
   obstructed: ["view obstructed", "obstructed view"],
   covered: ["felt covered", "time covered", "times covered"],
-  held_back_misfit: ["faces held back, outline misfits", "face held back, outline misfits", "faces held back, outline misfits"],
+  held_back_misfit: [
+    "faces held back, outline misfits",
+    "face held back, outline misfits",
+    "faces held back, outline misfits",
+  ],
   held_back_moving: ["faces held back, not at rest", "face held back, not at rest", "faces held back, not at rest"],
   held_back_cut: ["faces held back, cut off", "face held back, cut off", "faces held back, cut off"],
   held_back_felt: ["faces held back, felt shows", "face held back, felt shows", "faces held back, felt shows"],
-  held_back_print: ["faces held back, print of other cards", "face held back, print of other cards", "faces held back, print of other cards"],
-  held_back_twice: ["faces held back, another face there", "face held back, another face there", "faces held back, another face there"],
+  held_back_print: [
+    "faces held back, print of other cards",
+    "face held back, print of other cards",
+    "faces held back, print of other cards",
+  ],
+  held_back_twice: [
+    "faces held back, another face there",
+    "face held back, another face there",
+    "faces held back, another face there",
+  ],
   checksum: ["bad checksum", "bad checksum"],
   gap: ["cards missing", "gap in the draws", "gaps in the draws"],
   lost_line: ["line of the recording lost", "lost line", "lost lines"],
@@ -32,7 +44,8 @@ const FAULTS = {
 
 /** What to do about a fault that lasts, where its name does not say it. @type {Record<string, string>} */
 const WAYS_OUT = {
-  overloaded: "Let the camera send fewer or smaller pictures (a USB camera: fps and size of cameras.stream; a network camera: its own settings, or the url of a smaller stream), end other programs on the table's machine, or use a faster one",
+  overloaded:
+    "Let the camera send fewer or smaller pictures (a USB camera: fps and size of cameras.stream; a network camera: its own settings, or the url of a smaller stream), end other programs on the table's machine, or use a faster one",
 };
 
 /** A code of the journal as plain words. */

@@ -12,23 +12,48 @@ const SOON_MS = 700;
 const FEW = 8;
 const MANY = 24;
 const TELLING = new Set([
-  "round_opened", "round_closed", "round_settled", "review_raised", "review_resolved", "reader_fault",
-  "camera_fault", "camera_recovered", "device_returned",
+  "round_opened",
+  "round_closed",
+  "round_settled",
+  "review_raised",
+  "review_resolved",
+  "reader_fault",
+  "camera_fault",
+  "camera_recovered",
+  "device_returned",
 ]);
-export async function showFloor(/** @type {PageContext} */ { main, may, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
+export async function showFloor(
+  /** @type {PageContext} */ { main, may, onLeave, onReturn },
+  /** @type {AbortSignal} */ signal,
+) {
   const tiles = h("div", { class: "tiles" });
   const feed = h("ol", { class: "feed" });
   const standing = h("p", { class: "quiet" });
-  put(main, h("h1", { class: "unseen" }, "Floor"),
-    h("div", { class: may("see_rounds") ? "floor" : "floor wide" },
+  put(
+    main,
+    h("h1", { class: "unseen" }, "Floor"),
+    h(
+      "div",
+      { class: may("see_rounds") ? "floor" : "floor wide" },
       h("section", { "aria-label": "Tables" }, standing, tiles),
-      may("see_rounds") && h("section", { class: "panel aside", "aria-label": "Newest incidents" }, h("h2", {}, "Newest incidents"), feed)));
+      may("see_rounds") &&
+        h("section", { class: "panel aside", "aria-label": "Newest incidents" }, h("h2", {}, "Newest incidents"), feed),
+    ),
+  );
   const draw = async () => {
-    const [tables, found] = await Promise.all([ask("/api/tables", { signal }), may("see_rounds") ? newest(signal) : []]);
-    const rows = tables.map((/** @type {Answer} */ one) => tile(one, found)).sort((/** @type {Answer} */ a, /** @type {Answer} */ b) => b.weight - a.weight || a.name.localeCompare(b.name));
+    const [tables, found] = await Promise.all([
+      ask("/api/tables", { signal }),
+      may("see_rounds") ? newest(signal) : [],
+    ]);
+    const rows = tables
+      .map((/** @type {Answer} */ one) => tile(one, found))
+      .sort((/** @type {Answer} */ a, /** @type {Answer} */ b) => b.weight - a.weight || a.name.localeCompare(b.name));
     tiles.classList.toggle("few", rows.length <= FEW);
     tiles.classList.toggle("many", rows.length > MANY);
-    put(tiles, rows.map((/** @type {Answer} */ one) => one.drawn));
+    put(
+      tiles,
+      rows.map((/** @type {Answer} */ one) => one.drawn),
+    );
     put(feed, found.length ? found.map(entry) : h("li", { class: "quiet" }, nothing(tables)));
     standing.textContent = summary(tables, found);
   };
@@ -37,13 +62,35 @@ export async function showFloor(/** @type {PageContext} */ { main, may, onLeave,
   onReturn(signal, () => draw().catch(() => null));
 }
 
-function watch(/** @type {() => Promise<void>} */ draw, /** @type {boolean} */ mayFollow, /** @type {During} */ onLeave, /** @type {AbortSignal} */ signal) {
+function watch(
+  /** @type {() => Promise<void>} */ draw,
+  /** @type {boolean} */ mayFollow,
+  /** @type {During} */ onLeave,
+  /** @type {AbortSignal} */ signal,
+) {
   /** @type {number | undefined} */
   let soon;
-  const again = () => { soon ??= setTimeout(async () => { await draw().catch(() => null); soon = undefined; }, SOON_MS); };
-  const end = mayFollow ? follow(null, (_, event) => { if (TELLING.has(event.type)) again(); }, () => null) : () => null;
+  const again = () => {
+    soon ??= setTimeout(async () => {
+      await draw().catch(() => null);
+      soon = undefined;
+    }, SOON_MS);
+  };
+  const end = mayFollow
+    ? follow(
+        null,
+        (_, event) => {
+          if (TELLING.has(event.type)) again();
+        },
+        () => null,
+      )
+    : () => null;
   const timer = setInterval(again, EVERY_MS);
-  onLeave(signal, () => { end(); clearInterval(timer); clearTimeout(soon); });
+  onLeave(signal, () => {
+    end();
+    clearInterval(timer);
+    clearTimeout(soon);
+  });
 }
 
 async function newest(/** @type {AbortSignal} */ signal) {
@@ -60,10 +107,13 @@ function nothing(/** @type {Answer[]} */ tables) {
 
 /** @type {Record<string, number>} */
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
-const bySeverity = (/** @type {Answer} */ one, /** @type {Answer} */ other) => WEIGHTS[other.severity] - WEIGHTS[one.severity] || other.at - one.at;
+const bySeverity = (/** @type {Answer} */ one, /** @type {Answer} */ other) =>
+  WEIGHTS[other.severity] - WEIGHTS[one.severity] || other.at - one.at;
 
 function summary(/** @type {Answer[]} */ tables, /** @type {Answer[]} */ found) {
-  const dealing = tables.filter((/** @type {Answer} */ { now }) => now.presence === "live" && now.state === "round open").length;
+  const dealing = tables.filter(
+    (/** @type {Answer} */ { now }) => now.presence === "live" && now.state === "round open",
+  ).length;
   const recorded = tables.filter((/** @type {Answer} */ { now }) => now.presence === "recorded").length;
   const ill = tables.filter((/** @type {Answer} */ { now }) => atFault(now).length || now.fault).length;
   const parts = [
@@ -84,29 +134,47 @@ function tile(/** @type {Answer} */ { table, now }, /** @type {Answer[]} */ foun
   const alarm = worst === 3 || now.fault ? "alarm" : worst || now.reviews || ill ? "warn" : "";
   return {
     name: table,
-    weight: (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 5 : 0) + (ill ? 8 : 0) + (now.presence === "live" ? 1 : 0),
-    drawn: h("a", { class: `tile ${alarm}`, href: `#/table/${encodeURIComponent(table)}` },
+    weight:
+      (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 5 : 0) + (ill ? 8 : 0) + (now.presence === "live" ? 1 : 0),
+    drawn: h(
+      "a",
+      { class: `tile ${alarm}`, href: `#/table/${encodeURIComponent(table)}` },
       h("div", { class: "tile-head" }, h("strong", {}, table), h("span", { class: `state ${name}` }, state)),
-      h("dl", {},
-        pair("Round", now.round ?? "–"), pair("Pace", pace === null ? "–" : `${pace}/h`),
-        pair("Mistakes", now.violations, now.violations ? "bad" : ""), now.suspected > 0 && pair("Suspected", now.suspected, "doubt"), pair("Decide", now.reviews, now.reviews ? "doubt" : "")),
-      h("p", { class: ill ? "devices ill" : "devices" }, devices(now))),
+      h(
+        "dl",
+        {},
+        pair("Round", now.round ?? "–"),
+        pair("Pace", pace === null ? "–" : `${pace}/h`),
+        pair("Mistakes", now.violations, now.violations ? "bad" : ""),
+        now.suspected > 0 && pair("Suspected", now.suspected, "doubt"),
+        pair("Decide", now.reviews, now.reviews ? "doubt" : ""),
+      ),
+      h("p", { class: ill ? "devices ill" : "devices" }, devices(now)),
+    ),
   };
 }
 
-const pair = (/** @type {string} */ name, /** @type {any} */ value, tone = "") => h("div", {}, h("dt", {}, name), h("dd", { class: `num ${tone}` }, value));
+const pair = (/** @type {string} */ name, /** @type {any} */ value, tone = "") =>
+  h("div", {}, h("dt", {}, name), h("dd", { class: `num ${tone}` }, value));
 
 function devices(/** @type {Answer} */ now) {
   if (now.fault) return now.fault;
   const faults = atFault(now);
-  if (faults.length) return faults.map((/** @type {Answer} */ one) => `${deviceName(one.source)}: ${faultText(one.kind)}`).join(", ");
+  if (faults.length)
+    return faults.map((/** @type {Answer} */ one) => `${deviceName(one.source)}: ${faultText(one.kind)}`).join(", ");
   const last = `last event ${ago(now.last_at, Date.now() * 1e6)}`;
   return now.presence === "recorded" ? `L${last.slice(1)}` : `No device faults · ${last}`;
 }
 
 const entry = (/** @type {Answer} */ one) =>
-  h("li", { class: one.severity },
-    h("a", { href: `#/incidents/${encodeURIComponent(one.id)}` },
+  h(
+    "li",
+    { class: one.severity },
+    h(
+      "a",
+      { href: `#/incidents/${encodeURIComponent(one.id)}` },
       h("b", {}, incidentTitle(one)),
       h("span", {}, `${one.table} · round ${one.round} · ${ago(one.at, Date.now() * 1e6)}`),
-      one.reviews ? h("span", { class: "doubt" }, `${counted(one.reviews, "item")} to decide`) : null));
+      one.reviews ? h("span", { class: "doubt" }, `${counted(one.reviews, "item")} to decide`) : null,
+    ),
+  );

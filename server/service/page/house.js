@@ -4,7 +4,15 @@
 import { ask } from "./api.js";
 
 /** @type {HouseFormats} */
-const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {}, exports: ["csv"], unsigned: null };
+const DEFAULT = {
+  zone: "UTC",
+  locale: "en",
+  currency: { code: "USD", decimals: 2 },
+  shifts: ["04:00", "12:00", "20:00"],
+  others: {},
+  exports: ["csv"],
+  unsigned: null,
+};
 
 let house = DEFAULT;
 let formats = made(house);
@@ -34,7 +42,8 @@ export const isForeign = (/** @type {string | null} */ table) => (table ?? "") i
 
 function made(/** @type {HouseFormats} */ { zone, locale }) {
   const base = { timeZone: zone, numberingSystem: "latn", calendar: "gregory" };
-  const of = (/** @type {Intl.DateTimeFormatOptions} */ options) => new Intl.DateTimeFormat(locale, { ...base, ...options });
+  const of = (/** @type {Intl.DateTimeFormatOptions} */ options) =>
+    new Intl.DateTimeFormat(locale, { ...base, ...options });
   /** @type {Intl.DateTimeFormatOptions} */
   const clock = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
   return {
@@ -42,7 +51,12 @@ function made(/** @type {HouseFormats} */ { zone, locale }) {
     shortDay: of({ day: "numeric", month: "short" }),
     parts: new Intl.DateTimeFormat("en", { ...base, ...clock, second: "2-digit" }),
     offset: new Intl.DateTimeFormat("en", { ...base, timeZoneName: "longOffset" }),
-    number: (/** @type {number} */ decimals) => new Intl.NumberFormat(locale, { numberingSystem: "latn", minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    number: (/** @type {number} */ decimals) =>
+      new Intl.NumberFormat(locale, {
+        numberingSystem: "latn",
+        minimumFractionDigits: decimals,
+        maximumFractionDigits: decimals,
+      }),
     amounts: new Map(),
   };
 }

@@ -5,7 +5,8 @@ const KEPT_S = 20;
 const AGAIN_MS = 3000;
 const EMPTY = new Uint8Array();
 
-const happens = (/** @type {EventTarget} */ target, /** @type {string} */ name) => new Promise((done) => target.addEventListener(name, done, { once: true }));
+const happens = (/** @type {EventTarget} */ target, /** @type {string} */ name) =>
+  new Promise((done) => target.addEventListener(name, done, { once: true }));
 
 /** The codec that a video's opening part names, or null where that is not whole yet. */
 export function codecIn(/** @type {Uint8Array} */ bytes) {
@@ -27,7 +28,11 @@ const joined = (/** @type {Uint8Array} */ one, /** @type {Uint8Array} */ other) 
  *
  * @param onState called with whether it plays
  */
-export function playLive(/** @type {HTMLVideoElement} */ video, /** @type {string} */ url, /** @type {(plays: boolean) => void} */ onState) {
+export function playLive(
+  /** @type {HTMLVideoElement} */ video,
+  /** @type {string} */ url,
+  /** @type {(plays: boolean) => void} */ onState,
+) {
   const over = new AbortController();
   /** @type {SourceBuffer} */
   let buffer;
@@ -50,7 +55,8 @@ export function playLive(/** @type {HTMLVideoElement} */ video, /** @type {strin
     const last = buffer.buffered.length - 1;
     if (last < 0) return;
     const [begin, end] = [buffer.buffered.start(last), buffer.buffered.end(last)];
-    if (video.currentTime < begin || end - video.currentTime > BEHIND_S) video.currentTime = Math.max(begin, end - BEHIND_S / 2);
+    if (video.currentTime < begin || end - video.currentTime > BEHIND_S)
+      video.currentTime = Math.max(begin, end - BEHIND_S / 2);
     if (video.paused) await video.play();
     if (video.currentTime - buffer.buffered.start(0) > 2 * KEPT_S) {
       buffer.remove(0, video.currentTime - KEPT_S);
@@ -62,7 +68,8 @@ export function playLive(/** @type {HTMLVideoElement} */ video, /** @type {strin
     const answer = await fetch(url, { signal: over.signal });
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
     const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (answer.body).getReader();
-    let opening = new Uint8Array(), isBegun = false;
+    let opening = new Uint8Array(),
+      isBegun = false;
     for (let { done, value = EMPTY } = await reader.read(); !done; { done, value = EMPTY } = await reader.read()) {
       if (isBegun) {
         await add(value);
@@ -82,7 +89,10 @@ export function playLive(/** @type {HTMLVideoElement} */ video, /** @type {strin
 
   (async () => {
     while (!over.signal.aborted) {
-      const isGood = await watched().catch(() => { codec = null; return false; });
+      const isGood = await watched().catch(() => {
+        codec = null;
+        return false;
+      });
       if (over.signal.aborted) return;
       if (!isGood) {
         onState(false);

@@ -45,11 +45,20 @@ let isUnshown = false;
 
 /** What a page is given: where it draws, whose it is, and how it shows a short message. */
 const context = (/** @type {string[]} */ rest) => ({
-  main, me, rest, notify,
+  main,
+  me,
+  rest,
+  notify,
   may: (/** @type {string} */ right) => me.rights.includes(right),
   /** A page may be left before it has come to this. */
-  onLeave: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => { if (signal.aborted) work(); else signal.addEventListener("abort", work, { once: true }); },
-  onReturn: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => watchConnection((isReached) => { if (isReached) work(); }, signal),
+  onLeave: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => {
+    if (signal.aborted) work();
+    else signal.addEventListener("abort", work, { once: true });
+  },
+  onReturn: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) =>
+    watchConnection((isReached) => {
+      if (isReached) work();
+    }, signal),
   signOut,
 });
 
@@ -59,7 +68,9 @@ function notify(/** @type {string} */ text, tone = "") {
   clearTimeout(toastTimer);
   toast.className = tone;
   toast.textContent = text;
-  toastTimer = setTimeout(() => { toast.textContent = ""; }, 6000);
+  toastTimer = setTimeout(() => {
+    toast.textContent = "";
+  }, 6000);
 }
 
 async function start() {
@@ -96,10 +107,14 @@ async function route() {
     return;
   }
   const address = location.pathname === "/" ? parseAddress(location.hash) : null;
-  const page = address && (PAGES.find((one) => one.path === address.path) ?? PAGES.find((one) => me.rights.includes(one.right)) ?? PAGES[PAGES.length - 1]);
+  const page =
+    address &&
+    (PAGES.find((one) => one.path === address.path) ??
+      PAGES.find((one) => me.rights.includes(one.right)) ??
+      PAGES[PAGES.length - 1]);
   drawBar(bar, { me, page, pages: PAGES.filter((one) => one.name && me.rights.includes(one.right)) });
   tick();
-  document.title = `${page ? page.name ?? address.rest.join(" ") : GONE.title} · Pitwatch`;
+  document.title = `${page ? (page.name ?? address.rest.join(" ")) : GONE.title} · Pitwatch`;
   noteUnsigned();
   if (page) await shown(page, address.rest, signal);
   else put(main, unknownAddress());
@@ -111,7 +126,11 @@ async function noteUnsigned() {
   drawUnsigned(part("unsigned"), me === null ? null : unsigned());
 }
 
-async function shown(/** @type {PageOfConsole} */ page, /** @type {string[]} */ rest, /** @type {AbortSignal} */ signal) {
+async function shown(
+  /** @type {PageOfConsole} */ page,
+  /** @type {string[]} */ rest,
+  /** @type {AbortSignal} */ signal,
+) {
   if (!me.rights.includes(page.right)) {
     put(main, refusal("Not shown", `The ${me.role} role has no right to see this page.`));
     return;
@@ -137,14 +156,26 @@ const REFUSED = { 0: "Not shown yet", 403: "Not shown", 404: "Not found" };
 function failed(/** @type {string[]} */ rest, /** @type {Answer} */ { status, message }) {
   const text = `${capitalised(message)}.`;
   if (status === 0) return refusal(REFUSED[0], "The service cannot be reached. This page opens as soon as it answers.");
-  return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Requested: ${rest.join(", ")}.` : text);
+  return refusal(
+    REFUSED[status] ?? "Not shown",
+    status === 404 && rest.length ? `${text} Requested: ${rest.join(", ")}.` : text,
+  );
 }
 
 const refusal = (/** @type {string} */ title, /** @type {string} */ text) =>
-  h("section", { class: "alone" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "head-links" }, h("a", { class: "button", href: "/#/" }, "Start page")));
+  h(
+    "section",
+    { class: "alone" },
+    h("h1", {}, title),
+    h("p", {}, text),
+    h("p", { class: "head-links" }, h("a", { class: "button", href: "/#/" }, "Start page")),
+  );
 
 const unknownAddress = () =>
-  refusal(GONE.title, `The console has no page at ${location.pathname === "/" ? "" : decodedPath()}${location.hash}. Check the link, or use the menu.`);
+  refusal(
+    GONE.title,
+    `The console has no page at ${location.pathname === "/" ? "" : decodedPath()}${location.hash}. Check the link, or use the menu.`,
+  );
 
 function decodedPath() {
   try {
@@ -179,18 +210,25 @@ addEventListener("hashchange", () => {
   else location.replace(`/${location.hash}`);
 });
 let isGoing = false;
-addEventListener("keydown", (event) => {
-  if (me === null || isTyping(event)) return;
-  const page = isGoing && PAGES.find((one) => one.key === event.key && me.rights.includes(one.right));
-  isGoing = event.key === "g";
-  if (!page) return;
-  event.stopImmediatePropagation();
-  location.href = `/#/${page.path}`;
-}, { capture: true });
+addEventListener(
+  "keydown",
+  (event) => {
+    if (me === null || isTyping(event)) return;
+    const page = isGoing && PAGES.find((one) => one.key === event.key && me.rights.includes(one.right));
+    isGoing = event.key === "g";
+    if (!page) return;
+    event.stopImmediatePropagation();
+    location.href = `/#/${page.path}`;
+  },
+  { capture: true },
+);
 /** An action drops its requests with the page it began on, and shows what the service refuses; all else is a fault of a script. */
 addEventListener("unhandledrejection", (event) => {
   const { reason } = event;
-  if (reason?.name === "AbortError") { event.preventDefault(); return; }
+  if (reason?.name === "AbortError") {
+    event.preventDefault();
+    return;
+  }
   if (reason instanceof Refused) event.preventDefault();
   notify(reason instanceof Refused ? `${capitalised(reason.message)}.` : String(reason?.message ?? reason), "bad");
 });

@@ -9,9 +9,18 @@ import { clock, day, signed, tone } from "./words.js";
 const LONGEST_DAY_NS = 25 * 36e11;
 const STATUSES = ["", "open", "final", "pending", "review"];
 /** @type {Record<string, string>} */
-const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waiting for a decision" };
+const LABELS = {
+  "": "Every status",
+  open: "In play",
+  final: "Final",
+  pending: "Pending",
+  review: "Waiting for a decision",
+};
 
-export async function showRounds(/** @type {PageContext} */ { main, may, rest: [table = ""] }, /** @type {AbortSignal} */ signal) {
+export async function showRounds(
+  /** @type {PageContext} */ { main, may, rest: [table = ""] },
+  /** @type {AbortSignal} */ signal,
+) {
   const tables = (await ask("/api/tables", { signal })).map((/** @type {Answer} */ one) => one.table);
   const body = h("tbody", {});
   const open = h("div", { class: "quiet", "aria-live": "polite" });
@@ -22,7 +31,16 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
     const page = await ask(query("/api/rounds", { ...asked, limit: 50 }), { signal });
     if (asked.cursor === null) {
       put(body);
-      put(open, may("see_money") && page.items.length && balanceOf(await ask(query("/api/balances", { table: asked.table, from_ns: page.items[0].at - LONGEST_DAY_NS }), { signal })));
+      put(
+        open,
+        may("see_money") &&
+          page.items.length &&
+          balanceOf(
+            await ask(query("/api/balances", { table: asked.table, from_ns: page.items[0].at - LONGEST_DAY_NS }), {
+              signal,
+            }),
+          ),
+      );
     }
     body.append(...page.items.map(row));
     if (!body.children.length) put(body, h("tr", {}, h("td", { colspan: 7, class: "quiet" }, "No such round.")));
@@ -31,55 +49,132 @@ export async function showRounds(/** @type {PageContext} */ { main, may, rest: [
   };
   more.addEventListener("click", load);
   const again = (/** @type {Answer} */ changed) => filterBy(asked, { ...changed, cursor: null }, load);
-  put(main,
+  put(
+    main,
     h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(table, found)),
-    found, open,
-    h("div", { class: "panel scroll", tabindex: 0, role: "region", "aria-label": "Rounds" },
-      h("table", { class: "rows" },
-        h("thead", {}, h("tr", {}, ["Round", "Table", "Opened", "Status"].map((one) => h("th", { scope: "col" }, one)),
-          ["Mistakes", "To decide", "House"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
-        body)),
-    more, may("take_out") && takeOuts(may, asked));
+    found,
+    open,
+    h(
+      "div",
+      { class: "panel scroll", tabindex: 0, role: "region", "aria-label": "Rounds" },
+      h(
+        "table",
+        { class: "rows" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["Round", "Table", "Opened", "Status"].map((one) => h("th", { scope: "col" }, one)),
+            ["Mistakes", "To decide", "House"].map((one) => h("th", { scope: "col", class: "num" }, one)),
+          ),
+        ),
+        body,
+      ),
+    ),
+    more,
+    may("take_out") && takeOuts(may, asked),
+  );
   await load();
 }
 
 /** The lists as files, of the table chosen. */
 function takeOuts(/** @type {May} */ may, /** @type {Answer} */ asked) {
   const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
-  const link = (/** @type {string} */ kind, /** @type {string} */ form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind === "violations" ? "mistakes" : kind} .${form}`);
-  return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")),
-    houseExports().includes("parquet") && [link("rounds", "parquet"), link("hands", "parquet")]);
+  const link = (/** @type {string} */ kind, /** @type {string} */ form) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "button",
+        onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })),
+      },
+      `${kind === "violations" ? "mistakes" : kind} .${form}`,
+    );
+  return h(
+    "p",
+    { class: "takeouts" },
+    "Export as a file:",
+    kinds.map((kind) => link(kind, "csv")),
+    houseExports().includes("parquet") && [link("rounds", "parquet"), link("hands", "parquet")],
+  );
 }
 
 /** What is still to be paid of the newest day, in each of its currencies. */
-const balanceOf = (/** @type {Answer} */ { days }) => days.filter((/** @type {Answer} */ one) => one.at === days[0].at).map((/** @type {Answer} */ one) =>
-  h("p", { class: one.totals.underpaid || one.totals.overpaid ? "bad" : "" }, `${day(one.at)}, ${one.currency}: ${one.says}.`));
+const balanceOf = (/** @type {Answer} */ { days }) =>
+  days
+    .filter((/** @type {Answer} */ one) => one.at === days[0].at)
+    .map((/** @type {Answer} */ one) =>
+      h(
+        "p",
+        { class: one.totals.underpaid || one.totals.overpaid ? "bad" : "" },
+        `${day(one.at)}, ${one.currency}: ${one.says}.`,
+      ),
+    );
 
-const filters = (/** @type {string[]} */ tables, /** @type {Answer} */ asked, /** @type {(changed: Answer) => unknown} */ again) =>
-  h("div", { class: "filters" },
-    select("Table", ["", ...tables], (one) => one || "Every table", asked.table, (table) => again({ table })),
-    select("Status", STATUSES, (one) => LABELS[one], asked.status, (status) => again({ status })));
+const filters = (
+  /** @type {string[]} */ tables,
+  /** @type {Answer} */ asked,
+  /** @type {(changed: Answer) => unknown} */ again,
+) =>
+  h(
+    "div",
+    { class: "filters" },
+    select(
+      "Table",
+      ["", ...tables],
+      (one) => one || "Every table",
+      asked.table,
+      (table) => again({ table }),
+    ),
+    select(
+      "Status",
+      STATUSES,
+      (one) => LABELS[one],
+      asked.status,
+      (status) => again({ status }),
+    ),
+  );
 
-export function select(/** @type {string} */ name, /** @type {string[]} */ values, /** @type {(value: string) => string} */ label, /** @type {string} */ chosen, /** @type {(value: string) => unknown} */ change) {
+export function select(
+  /** @type {string} */ name,
+  /** @type {string[]} */ values,
+  /** @type {(value: string) => string} */ label,
+  /** @type {string} */ chosen,
+  /** @type {(value: string) => unknown} */ change,
+) {
   const id = `choose-${name.toLowerCase().replaceAll(" ", "-")}`;
   let shown = chosen;
-  return h("div", { class: "field inline" }, h("label", { for: id }, name),
-    h("select", {
-      id,
-      async onchange(/** @type {Answer} */ { target }) {
-        try {
-          await change(target.value);
-          shown = target.value;
-        } catch (fault) {
-          target.value = shown;
-          throw fault;
-        }
+  return h(
+    "div",
+    { class: "field inline" },
+    h("label", { for: id }, name),
+    h(
+      "select",
+      {
+        id,
+        async onchange(/** @type {Answer} */ { target }) {
+          try {
+            await change(target.value);
+            shown = target.value;
+          } catch (fault) {
+            target.value = shown;
+            throw fault;
+          }
+        },
       },
-    }, values.map((one) => h("option", { value: one, selected: one === chosen }, label(one)))));
+      values.map((one) => h("option", { value: one, selected: one === chosen }, label(one))),
+    ),
+  );
 }
 
 /** Load a page with another choice; what cannot be loaded is not chosen. */
-export async function filterBy(/** @type {Answer} */ page, /** @type {Answer} */ choice, /** @type {(page: Answer) => Promise<void>} */ load) {
+export async function filterBy(
+  /** @type {Answer} */ page,
+  /** @type {Answer} */ choice,
+  /** @type {(page: Answer) => Promise<void>} */ load,
+) {
   const before = Object.fromEntries(Object.keys(choice).map((name) => [name, page[name]]));
   Object.assign(page, choice);
   try {
@@ -92,42 +187,103 @@ export async function filterBy(/** @type {Answer} */ page, /** @type {Answer} */
 
 /** "BJ-07 at 21:14": read by the service, in the house's zone. */
 function finder(/** @type {string} */ table, /** @type {HTMLElement} */ found) {
-  const what = h("input", { id: "find", type: "search", required: true, maxlength: 200, placeholder: `${table || "BJ-07"} at 21:14`, autocomplete: "off", "aria-describedby": "find-zone" });
-  return h("form", {
-    class: "finder", role: "search", "aria-label": "Find a round by its time",
-    async onsubmit(/** @type {Answer} */ event) {
-      event.preventDefault();
-      try {
-        const { says, moments } = await ask(query("/api/find", { what: what.value, table }));
-        const [only] = moments;
-        if (moments.length === 1 && only.round) location.hash = momentLink(only.round, only.go_to);
-        else put(found, h("p", { class: "strong" }, says), h("ul", { class: "choices" }, moments.map((/** @type {Answer} */ one) => choices(one, moments.length > 1))));
-      } catch (refused) {
-        put(found, h("p", { class: "bad" }, `${refused.message}.`));
-      }
+  const what = h("input", {
+    id: "find",
+    type: "search",
+    required: true,
+    maxlength: 200,
+    placeholder: `${table || "BJ-07"} at 21:14`,
+    autocomplete: "off",
+    "aria-describedby": "find-zone",
+  });
+  return h(
+    "form",
+    {
+      class: "finder",
+      role: "search",
+      "aria-label": "Find a round by its time",
+      async onsubmit(/** @type {Answer} */ event) {
+        event.preventDefault();
+        try {
+          const { says, moments } = await ask(query("/api/find", { what: what.value, table }));
+          const [only] = moments;
+          if (moments.length === 1 && only.round) location.hash = momentLink(only.round, only.go_to);
+          else
+            put(
+              found,
+              h("p", { class: "strong" }, says),
+              h(
+                "ul",
+                { class: "choices" },
+                moments.map((/** @type {Answer} */ one) => choices(one, moments.length > 1)),
+              ),
+            );
+        } catch (refused) {
+          put(found, h("p", { class: "bad" }, `${refused.message}.`));
+        }
+      },
     },
-  }, h("label", { for: "find" }, "What happened at"), what, h("button", { type: "submit", class: "main" }, "Find"), h("span", { id: "find-zone", class: "quiet" }, `${houseZone()} time`));
+    h("label", { for: "find" }, "What happened at"),
+    what,
+    h("button", { type: "submit", class: "main" }, "Find"),
+    h("span", { id: "find-zone", class: "quiet" }, `${houseZone()} time`),
+  );
 }
 
 /** Where a round is watched from a moment on. */
-const momentLink = (/** @type {Answer} */ round, /** @type {number} */ at) => `#/round/${encodeURIComponent(round.session)}/${round.round}/at-${at}`;
+const momentLink = (/** @type {Answer} */ round, /** @type {number} */ at) =>
+  `#/round/${encodeURIComponent(round.session)}/${round.round}/at-${at}`;
 
 /** A moment as links to its round, or to those before and after it. */
 function choices(/** @type {Answer} */ { written, round, go_to, before, after }, /** @type {boolean} */ isOneOfMany) {
-  if (round) return h("li", {}, h("a", { class: "button", href: momentLink(round, go_to) }, `${written}: round ${round.round}`));
-  const link = (/** @type {string} */ name, /** @type {Answer} */ one) => one && h("a", { class: "button", href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `${name}: round ${one.round}, ${day(one.at)} ${clock(one.at)}`);
-  return h("li", {}, isOneOfMany && h("span", { class: "quiet" }, `${written}: nothing was dealt. `), link("Before", before), link("After", after), !before && !after && "No round of this table yet.");
+  if (round)
+    return h("li", {}, h("a", { class: "button", href: momentLink(round, go_to) }, `${written}: round ${round.round}`));
+  const link = (/** @type {string} */ name, /** @type {Answer} */ one) =>
+    one &&
+    h(
+      "a",
+      { class: "button", href: `#/round/${encodeURIComponent(one.session)}/${one.round}` },
+      `${name}: round ${one.round}, ${day(one.at)} ${clock(one.at)}`,
+    );
+  return h(
+    "li",
+    {},
+    isOneOfMany && h("span", { class: "quiet" }, `${written}: nothing was dealt. `),
+    link("Before", before),
+    link("After", after),
+    !before && !after && "No round of this table yet.",
+  );
 }
 
 const row = (/** @type {Answer} */ one) =>
-  h("tr", {},
-    h("th", { scope: "row" }, h("a", { href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `Round ${one.round}`)),
-    h("td", {}, one.table), h("td", { class: "num start" }, `${day(one.at)} ${clock(one.at)}`),
+  h(
+    "tr",
+    {},
+    h(
+      "th",
+      { scope: "row" },
+      h("a", { href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `Round ${one.round}`),
+    ),
+    h("td", {}, one.table),
+    h("td", { class: "num start" }, `${day(one.at)} ${clock(one.at)}`),
     h("td", {}, h("span", { class: `badge ${BADGES[one.status]}` }, LABELS[one.status])),
-    h("td", { "data-label": "Mistakes", class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations,
-      one.suspected > 0 && h("span", { class: "doubt" }, ` ${one.suspected} suspected`)),
+    h(
+      "td",
+      { "data-label": "Mistakes", class: `num ${one.violations ? "bad strong" : "quiet"}` },
+      one.violations,
+      one.suspected > 0 && h("span", { class: "doubt" }, ` ${one.suspected} suspected`),
+    ),
     h("td", { "data-label": "To decide", class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
-    h("td", { "data-label": "House", class: `num ${one.status === "final" ? tone(one.net) : "quiet"}`, title: one.status === "review" ? "If the review confirms it" : null }, one.status === "open" ? "–" : signed(one.net, one.table)));
+    h(
+      "td",
+      {
+        "data-label": "House",
+        class: `num ${one.status === "final" ? tone(one.net) : "quiet"}`,
+        title: one.status === "review" ? "If the review confirms it" : null,
+      },
+      one.status === "open" ? "–" : signed(one.net, one.table),
+    ),
+  );
 
 /** @type {Record<string, string>} */
 

@@ -5,7 +5,11 @@ import { capitalised, money, withPips } from "./words.js";
 
 const AMOUNT = /-?\d{1,3}(?:,\d{3})*\.\d\d/g;
 /** @type {Record<string, string>} */
-const PLACES = { "{amount}": `(${AMOUNT.source})`, "{number}": "(\\d+)", "{wager}": "((?:the \\w+ of )?spot \\d+(?:, hand \\d+)?)" };
+const PLACES = {
+  "{amount}": `(${AMOUNT.source})`,
+  "{number}": "(\\d+)",
+  "{wager}": "((?:the \\w+ of )?spot \\d+(?:, hand \\d+)?)",
+};
 /** @type {{ parts: string[], shape: RegExp }[]} */
 let shapes = [];
 
@@ -29,12 +33,16 @@ export function sentence(/** @type {string} */ detail) {
 }
 
 /** Write what a round or a mistake of it came to, in one sentence; nothing for nothing. */
-export const sentences = (/** @type {string[]} */ says) => (says.length ? `${capitalised(says.map(sentence).join("; "))}.` : "");
+export const sentences = (/** @type {string[]} */ says) =>
+  says.length ? `${capitalised(says.map(sentence).join("; "))}.` : "";
 
-const written = (/** @type {string[]} */ parts, /** @type {string[]} */ values) => parts.map((part) => {
-  if (!(part in PLACES)) return part;
-  const value = values.shift() ?? "";
-  return part === "{amount}" ? amount(value) : value;
-}).join("");
+const written = (/** @type {string[]} */ parts, /** @type {string[]} */ values) =>
+  parts
+    .map((part) => {
+      if (!(part in PLACES)) return part;
+      const value = values.shift() ?? "";
+      return part === "{amount}" ? amount(value) : value;
+    })
+    .join("");
 
 const amount = (/** @type {string} */ text) => money(Number(text.replace(/[,.]/g, "")));

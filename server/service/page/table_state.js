@@ -7,13 +7,25 @@
 
 /** A table of which nothing is known. */
 export const newTable = () => ({
-  round: null, decks: null, isLast: false, seats: {}, spots: {},
-  dealer: { cards: [], peeked: null }, tracks: {}, sighted: {}, settled: null, reviews: [],
-  closedAt: null, openedAt: null, seq: 0, at: null,
+  round: null,
+  decks: null,
+  isLast: false,
+  seats: {},
+  spots: {},
+  dealer: { cards: [], peeked: null },
+  tracks: {},
+  sighted: {},
+  settled: null,
+  reviews: [],
+  closedAt: null,
+  openedAt: null,
+  seq: 0,
+  at: null,
 });
 
 /** The table after one more event; the one before stays as it was. */
-export const after = (/** @type {Table} */ table, /** @type {TableEvent} */ event) => taken(structuredClone(table), event);
+export const after = (/** @type {Table} */ table, /** @type {TableEvent} */ event) =>
+  taken(structuredClone(table), event);
 
 /** The table after `events`, which are in the order of `seq`. */
 export const tableOf = (/** @type {TableEvent[]} */ events) => events.reduce(taken, newTable());
@@ -41,13 +53,21 @@ function handOf(/** @type {Table} */ table, /** @type {string | number} */ numbe
   return hands[hand];
 }
 
-const cardsAt = (/** @type {Table} */ table, /** @type {string | number} */ to, /** @type {number | undefined} */ hand) =>
-  to === "dealer" ? table.dealer.cards : handOf(table, to, hand).cards;
+const cardsAt = (
+  /** @type {Table} */ table,
+  /** @type {string | number} */ to,
+  /** @type {number | undefined} */ hand,
+) => (to === "dealer" ? table.dealer.cards : handOf(table, to, hand).cards);
 
 function open(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   Object.assign(table, {
-    round: event.round, spots: {}, dealer: { cards: [], peeked: null },
-    settled: null, reviews: [], closedAt: null, openedAt: event.at,
+    round: event.round,
+    spots: {},
+    dealer: { cards: [], peeked: null },
+    settled: null,
+    reviews: [],
+    closedAt: null,
+    openedAt: event.at,
   });
   const followed = Object.entries(table.sighted).filter(([, key]) => key in table.tracks);
   table.sighted = Object.fromEntries(followed);
@@ -74,7 +94,9 @@ function deal(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const cards = cardsAt(table, event.to, event.hand ?? 0);
   const isDoubled = event.to !== "dealer" && handOf(table, event.to, event.hand).added > 0;
   cards.push({
-    card: event.card ?? null, face: event.face ?? "up", seq: event.seq,
+    card: event.card ?? null,
+    face: event.face ?? "up",
+    seq: event.seq,
     across: isDoubled && cards.length === 2,
   });
   name(table, event);
@@ -119,8 +141,14 @@ function sight(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const key = `${event.source}/${event.track}`;
   const before = table.tracks[key];
   table.tracks[key] = {
-    source: event.source, x: event.x_mm, y: event.y_mm, angle: event.angle_deg, face: event.face,
-    card: before?.card ?? null, to: before?.to ?? null, isForeign: false,
+    source: event.source,
+    x: event.x_mm,
+    y: event.y_mm,
+    angle: event.angle_deg,
+    face: event.face,
+    card: before?.card ?? null,
+    to: before?.to ?? null,
+    isForeign: false,
   };
   table.sighted[event.seq] = key;
 }
@@ -128,26 +156,42 @@ function sight(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
 /** @type {Record<string, (table: Table, event: TableEvent) => void>} */
 const ACTS = {
   shoe_started: (table, event) => Object.assign(table, { decks: event.decks, isLast: false }),
-  cut_card_reached: (table) => { table.isLast = true; },
-  player_seated: (table, event) => { for (const spot of event.spots) table.seats[spot] = event.player; },
-  player_left: (table, event) => { for (const spot of event.spots) delete table.seats[spot]; },
+  cut_card_reached: (table) => {
+    table.isLast = true;
+  },
+  player_seated: (table, event) => {
+    for (const spot of event.spots) table.seats[spot] = event.player;
+  },
+  player_left: (table, event) => {
+    for (const spot of event.spots) delete table.seats[spot];
+  },
   round_opened: open,
   wager_placed: wager,
   wager_removed: wager,
   card_dealt: deal,
   card_exposed: expose,
   card_moved: move,
-  hole_card_checked: (table, event) => { table.dealer.peeked = event.blackjack; },
+  hole_card_checked: (table, event) => {
+    table.dealer.peeked = event.blackjack;
+  },
   player_acted: act,
-  round_closed: (table, event) => { table.closedAt = event.at; },
-  round_settled: (table, event) => { if (event.result.round === table.round) table.settled = event.result; },
-  review_raised: (table, event) => { if (event.round === table.round) table.reviews.push(event.review); },
+  round_closed: (table, event) => {
+    table.closedAt = event.at;
+  },
+  round_settled: (table, event) => {
+    if (event.result.round === table.round) table.settled = event.result;
+  },
+  review_raised: (table, event) => {
+    if (event.round === table.round) table.reviews.push(event.review);
+  },
   card_sighted: sight,
   foreign_card_sighted: (table, event) => {
     const track = table.tracks[`${event.source}/${event.track}`];
     if (track) track.isForeign = true;
   },
-  card_gone: (table, event) => { delete table.tracks[`${event.source}/${event.track}`]; },
+  card_gone: (table, event) => {
+    delete table.tracks[`${event.source}/${event.track}`];
+  },
 };
 
 const pips = (/** @type {string} */ [rank]) => (rank === "A" ? 1 : "TJQK".includes(rank) ? 10 : Number(rank));
@@ -165,7 +209,11 @@ export function points(/** @type {CardOnFelt[]} */ cards) {
  * The cards of a hand as its verdict counts them: { cards, counted, burned }, those burned last.
  * Once settled the verdict says what the hand is: people may have decided on a card since it was dealt.
  */
-export function judged(/** @type {CardOnFelt[]} */ lying, /** @type {Answer} */ verdict, /** @type {boolean} */ isSettled) {
+export function judged(
+  /** @type {CardOnFelt[]} */ lying,
+  /** @type {Answer} */ verdict,
+  /** @type {boolean} */ isSettled,
+) {
   if (!verdict) return { cards: lying, counted: lying, burned: [] };
   const whole = [...verdict.cards, ...verdict.burned];
   const isOther = lying.length !== whole.length || lying.some((one, at) => one.face === "up" && one.card !== whole[at]);
@@ -173,15 +221,21 @@ export function judged(/** @type {CardOnFelt[]} */ lying, /** @type {Answer} */ 
   const cards = isTold ? whole.map((card) => ({ card, face: "up", across: false })) : lying;
   const counts = verdict.cards.length;
   return {
-    cards: cards.map((one, at) => ({ ...one, isBurned: at >= counts })), counted: cards.slice(0, counts),
+    cards: cards.map((one, at) => ({ ...one, isBurned: at >= counts })),
+    counted: cards.slice(0, counts),
     burned: verdict.burned.slice(0, Math.max(0, cards.length - counts)),
   };
 }
 
 /** @type {Record<string, string>} */
 const PHASES = {
-  waiting: "No wagers yet", wagers: "Wagers open", deal: "In play: the deal", players: "In play: the players",
-  dealer: "Dealer plays", settling: "Paying", taken_up: "Cards taken up",
+  waiting: "No wagers yet",
+  wagers: "Wagers open",
+  deal: "In play: the deal",
+  players: "In play: the players",
+  dealer: "Dealer plays",
+  settling: "Paying",
+  taken_up: "Cards taken up",
 };
 
 /** Where a round stands, in words; `phase` as the service names it. */
@@ -192,6 +246,7 @@ export function standing(/** @type {Table} */ table, /** @type {string} */ phase
 }
 
 /** The last phase that began with event `seq` or before it; `begun` as the service lists a round's. */
-export const phaseAt = (/** @type {{ seq: number, phase: string }[]} */ begun, /** @type {number} */ seq) => begun.findLast((one) => one.seq <= seq)?.phase ?? "waiting";
+export const phaseAt = (/** @type {{ seq: number, phase: string }[]} */ begun, /** @type {number} */ seq) =>
+  begun.findLast((one) => one.seq <= seq)?.phase ?? "waiting";
 
 const isFinal = (/** @type {Table} */ table) => table.settled?.status === "final";

@@ -17,7 +17,9 @@ const RANK_NAMES = { A: "ace", K: "king", Q: "queen", J: "jack", T: "ten" };
 let tableShown = null;
 
 /** Say of which table the amounts of the page are, where it shows one alone. */
-export const amountsOf = (/** @type {string | null} */ table) => { tableShown = table; };
+export const amountsOf = (/** @type {string | null} */ table) => {
+  tableShown = table;
+};
 
 /** `1,234.50`; of a table that deals in another currency than the house `1,235 JPY`. */
 export function money(/** @type {number} */ minor, table = tableShown) {
@@ -29,13 +31,18 @@ export function money(/** @type {number} */ minor, table = tableShown) {
 export function brief(/** @type {number} */ minor, table = tableShown) {
   const currency = currencyOf(table);
   const unit = 10 ** currency.decimals;
-  return minor % unit ? amountOf(minor, currency) : amountOf(minor / unit, { code: `${currency.code} whole`, decimals: 0 });
+  return minor % unit
+    ? amountOf(minor, currency)
+    : amountOf(minor / unit, { code: `${currency.code} whole`, decimals: 0 });
 }
 
-const plus = (/** @type {number | null | undefined} */ minor, /** @type {(minor: number) => string} */ text) => (minor === null || minor === undefined ? "open" : (minor > 0 ? "+" : "") + text(minor));
+const plus = (/** @type {number | null | undefined} */ minor, /** @type {(minor: number) => string} */ text) =>
+  minor === null || minor === undefined ? "open" : (minor > 0 ? "+" : "") + text(minor);
 
-export const signed = (/** @type {number | null | undefined} */ minor, table = tableShown) => plus(minor, (one) => money(one, table));
-export const signedBrief = (/** @type {number | null | undefined} */ minor, table = tableShown) => plus(minor, (one) => brief(one, table));
+export const signed = (/** @type {number | null | undefined} */ minor, table = tableShown) =>
+  plus(minor, (one) => money(one, table));
+export const signedBrief = (/** @type {number | null | undefined} */ minor, table = tableShown) =>
+  plus(minor, (one) => brief(one, table));
 
 export const tone = (/** @type {number | null} */ cents) =>
   cents === null || cents === undefined ? "doubt" : cents > 0 ? "good" : cents < 0 ? "bad" : "even";
@@ -49,7 +56,8 @@ export const cardText = (/** @type {Card} */ card) => (card === null ? "?" : ran
 export const withPips = (/** @type {string} */ text) => text.replace(/\b[2-9TJQKA][SHDC]\b/g, cardText);
 
 /** Write the cards that a hand could not take; nothing for none. */
-export const burnedText = (/** @type {Card[]} */ burned) => (burned.length ? `${burned.map(cardText).join(" ")} burned, not counted` : "");
+export const burnedText = (/** @type {Card[]} */ burned) =>
+  burned.length ? `${burned.map(cardText).join(" ")} burned, not counted` : "";
 
 /** Write the total of the dealer's counted cards and how the hand ended: `soft 17 stand`. */
 export function dealerText(/** @type {Answer} */ { total, soft, outcome }) {
@@ -59,7 +67,9 @@ export function dealerText(/** @type {Answer} */ { total, soft, outcome }) {
 
 /** Write a sentence of the journal as everywhere else: its cards, and its amounts in the house's format. */
 export const inWords = (/** @type {string} */ text) =>
-  withPips(text).replace(/-?\b\d{1,3}(?:,\d{3})*\.\d\d\b(?!\d|\s?(?:s|ms|mm|px|%)\b)/g, (amount) => money(Number(amount.replace(/[,.]/g, ""))));
+  withPips(text).replace(/-?\b\d{1,3}(?:,\d{3})*\.\d\d\b(?!\d|\s?(?:s|ms|mm|px|%)\b)/g, (amount) =>
+    money(Number(amount.replace(/[,.]/g, ""))),
+  );
 
 export function cardName(/** @type {Card} */ card) {
   if (card === null) return "a card not shown";
@@ -76,7 +86,8 @@ export const spoken = (/** @type {string} */ code) => capitalised(plain(code));
 const date = (/** @type {number} */ at) => new Date(at / 1e6);
 
 /** Write a moment; 0 stands for one of which no entry states the time. */
-const at = (/** @type {(moment: Date) => string} */ write) => (/** @type {number} */ moment) => (moment ? write(date(moment)) : "no time");
+const at = (/** @type {(moment: Date) => string} */ write) => (/** @type {number} */ moment) =>
+  moment ? write(date(moment)) : "no time";
 
 export const day = at(dayOf);
 
@@ -87,7 +98,8 @@ export const offset = at(offsetOf);
 
 export const fine = at((moment) => `${clockOf(moment)}.${String(moment.getMilliseconds()).padStart(3, "0")}`);
 
-export const moment = (/** @type {number} */ at) => (at === null ? "never" : !at ? "no time" : `${day(at)}, ${clock(at)} ${offset(at)}`);
+export const moment = (/** @type {number} */ at) =>
+  at === null ? "never" : !at ? "no time" : `${day(at)}, ${clock(at)} ${offset(at)}`;
 
 /** Seconds as `0:07.3`. */
 export function span(/** @type {number} */ seconds) {
@@ -140,7 +152,8 @@ export const deviceName = (/** @type {string} */ source) => source.replace(":", 
 /** @type {Record<string, string>} */
 const CIRCLES = { 0: "", I: ", insurance", S: ", side wager" };
 
-const faultOf = (/** @type {TableEvent} */ e) => `${deviceName(e.source)}: ${faultText(e.kind)}${e.count > 1 ? ` (${countOf(e.count)})` : ""}`;
+const faultOf = (/** @type {TableEvent} */ e) =>
+  `${deviceName(e.source)}: ${faultText(e.kind)}${e.count > 1 ? ` (${countOf(e.count)})` : ""}`;
 
 /** @type {Record<string, (e: TableEvent) => string>} */
 const SENTENCES = {
@@ -152,23 +165,30 @@ const SENTENCES = {
   player_left: (e) => `${e.player} leaves ${e.spots.map((/** @type {number} */ one) => `spot ${one}`).join(", ")}`,
   round_opened: (e) => `Round ${e.round} opens`,
   wager_placed: (e) => `${place(e.spot, e.hand)} wagers ${money(e.amount)}${ofWager(e)}`,
-  wager_removed: (e) => e.by === "floor" ? `Floor takes ${money(e.amount)} off ${place(e.spot, e.hand)}${ofWager(e)}` : `${place(e.spot, e.hand)} takes back ${money(e.amount)}${ofWager(e)}`,
+  wager_removed: (e) =>
+    e.by === "floor"
+      ? `Floor takes ${money(e.amount)} off ${place(e.spot, e.hand)}${ofWager(e)}`
+      : `${place(e.spot, e.hand)} takes back ${money(e.amount)}${ofWager(e)}`,
   card_dealt: (e) => `${e.face === "down" ? "Face down" : cardText(e.card ?? null)} to ${place(e.to, e.hand)}`,
   card_exposed: (e) => `${place(e.to, e.hand)} shows ${cardText(e.card)}`,
   hole_card_checked: (e) => `Dealer peeks: ${e.blackjack ? "blackjack" : "no blackjack"}`,
   player_acted: (e) => `${place(e.spot, e.hand)}: ${plain(e.action)}${e.manner ? ` (${e.manner})` : ""}`,
   cards_touched: (e) => `${place(e.spot)} touches cards with ${plain(e.manner)}`,
-  payment_made: (e) => `${place(e.spot, e.hand)} ${e.amount < 0 ? "pays" : "is paid"} ${money(Math.abs(e.amount))}${ofWager(e)}`,
+  payment_made: (e) =>
+    `${place(e.spot, e.hand)} ${e.amount < 0 ? "pays" : "is paid"} ${money(Math.abs(e.amount))}${ofWager(e)}`,
   hand_called_off: (e) => `Floor calls off ${place(e.spot, e.hand ?? 0)}${ofRuling(e)}`,
   round_called_off: (e) => `Floor calls the round off${ofRuling(e)}`,
-  card_moved: (e) => `Floor moves ${cardText(e.card)} from ${placeOrRack(e.from)} to ${placeOrRack(e.to)}${ofRuling(e)}`,
+  card_moved: (e) =>
+    `Floor moves ${cardText(e.card)} from ${placeOrRack(e.from)} to ${placeOrRack(e.to)}${ofRuling(e)}`,
   discards_reshuffled: () => "Discards shuffled and dealt on",
-  tray_changed: (e) => `Tray ${signed(e.amount)}: ${plain(e.reason)}${e.player ? `, ${e.player}` : ""}${e.slip ? `, slip ${e.slip}` : ""}`,
+  tray_changed: (e) =>
+    `Tray ${signed(e.amount)}: ${plain(e.reason)}${e.player ? `, ${e.player}` : ""}${e.slip ? `, slip ${e.slip}` : ""}`,
   tray_counted: (e) => `Tray counted: ${money(e.amount)}`,
   round_closed: () => "Cards taken up",
   round_settled: (e) => `Round ${e.result.round} settled: house ${signed(e.result.net)}`,
   review_raised: (e) => `To decide: ${inWords(e.review.what)}`,
-  review_resolved: (e) => `${deviceName(e.source)} decides item ${e.item + 1} of round ${e.round}: ${e.says ? inWords(e.says) : e.choice ? cardText(e.choice) : e.decision}`,
+  review_resolved: (e) =>
+    `${deviceName(e.source)} decides item ${e.item + 1} of round ${e.round}: ${e.says ? inWords(e.says) : e.choice ? cardText(e.choice) : e.decision}`,
   rules_stated: (e) => `Rules in force: ${e.rulebook}`,
   program_stated: (e) => `Program: Pitwatch ${e.version}, hash ${e.program_hash.slice(0, 12)}`,
   ledger_posted: (e) => `${e.account} ${signed(e.amount)}: ${e.memo}`,
@@ -182,7 +202,8 @@ const SENTENCES = {
   card_gone: () => "Camera sees a card taken up",
   camera_fault: (e) => faultOf(e),
   camera_recovered: (e) => `${deviceName(e.source)} has recovered (${faultText(e.kind)})`,
-  plate_read: (e) => `Plate at spot ${e.spot}${CIRCLES[e.circle] ?? `, hand ${Number(e.circle) + 1}`}: ${money(e.amount)}`,
+  plate_read: (e) =>
+    `Plate at spot ${e.spot}${CIRCLES[e.circle] ?? `, hand ${Number(e.circle) + 1}`}: ${money(e.amount)}`,
   console_entry: (e) => `${deviceName(e.source)} enters${e.fact ? `: ${sentenceOf(e.fact)}` : ""}`,
   clock_anchored: (e) => `${deviceName(e.source)} has its clock set`,
   clock_synchronisation: (e) => `Host's clock: ${e.state}`,
@@ -196,13 +217,37 @@ export const sentenceOf = (/** @type {TableEvent} */ event) =>
 
 /** @type {Record<string, string>} */
 const KINDS = {
-  round_opened: "mark", round_closed: "mark", round_settled: "judgement", ledger_posted: "ledger",
-  review_raised: "doubt", reader_fault: "fault", camera_fault: "fault", foreign_card_sighted: "fault",
-  shoe_started: "mark", cut_card_reached: "mark", rules_stated: "mark", program_stated: "mark", review_resolved: "judgement",
-  card_dealt: "card", card_exposed: "card", card_burned: "card", card_boxed: "card", hole_card_checked: "card",
-  wager_placed: "money", wager_removed: "money", payment_made: "money", tray_counted: "money", tray_changed: "money",
-  hand_called_off: "mark", round_called_off: "mark", card_moved: "card", discards_reshuffled: "mark",
-  player_acted: "act", cards_touched: "act", player_seated: "act", player_left: "act",
+  round_opened: "mark",
+  round_closed: "mark",
+  round_settled: "judgement",
+  ledger_posted: "ledger",
+  review_raised: "doubt",
+  reader_fault: "fault",
+  camera_fault: "fault",
+  foreign_card_sighted: "fault",
+  shoe_started: "mark",
+  cut_card_reached: "mark",
+  rules_stated: "mark",
+  program_stated: "mark",
+  review_resolved: "judgement",
+  card_dealt: "card",
+  card_exposed: "card",
+  card_burned: "card",
+  card_boxed: "card",
+  hole_card_checked: "card",
+  wager_placed: "money",
+  wager_removed: "money",
+  payment_made: "money",
+  tray_counted: "money",
+  tray_changed: "money",
+  hand_called_off: "mark",
+  round_called_off: "mark",
+  card_moved: "card",
+  discards_reshuffled: "mark",
+  player_acted: "act",
+  cards_touched: "act",
+  player_seated: "act",
+  player_left: "act",
 };
 
 /** What sort of event it is; `sensed` is what one sensor reported. */

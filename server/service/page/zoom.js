@@ -11,7 +11,14 @@ const PAN_PX = 60;
  * Let `lens` be enlarged within `stage`; `figure` is what fills the screen. `onScale` is called
  * whenever its size on the screen has changed. Returns { tools, keys, scale, end }.
  */
-export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, lens: HTMLElement, onScale: () => void }} */ { figure, stage, lens, onScale }) {
+export function zoomable(
+  /** @type {{ figure: HTMLElement, stage: HTMLElement, lens: HTMLElement, onScale: () => void }} */ {
+    figure,
+    stage,
+    lens,
+    onScale,
+  },
+) {
   const view = { scale: 1, x: 0, y: 0 };
   const level = h("output", { class: "num", "aria-label": "Enlarged" }, "100%");
   const fingers = new Map();
@@ -35,7 +42,10 @@ export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, l
     apply();
   }
 
-  const whole = () => { Object.assign(view, { scale: 1, x: 0, y: 0 }); apply(); };
+  const whole = () => {
+    Object.assign(view, { scale: 1, x: 0, y: 0 });
+    apply();
+  };
   const isFull = () => document.fullscreenElement === figure;
   const fill = () => (isFull() ? document.exitFullscreen() : figure.requestFullscreen()).catch(() => null);
   const at = (/** @type {Answer} */ event) => {
@@ -43,11 +53,15 @@ export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, l
     return [event.clientX - left, event.clientY - top];
   };
 
-  stage.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !isFull()) return;
-    event.preventDefault();
-    by(Math.exp(-event.deltaY / 300), ...at(event));
-  }, { passive: false });
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !isFull()) return;
+      event.preventDefault();
+      by(Math.exp(-event.deltaY / 300), ...at(event));
+    },
+    { passive: false },
+  );
   stage.addEventListener("dblclick", (event) => (view.scale > 1 ? whole() : by(CLOSE, ...at(event))));
   stage.addEventListener("pointerdown", (event) => {
     fingers.set(event.pointerId, at(event));
@@ -68,7 +82,8 @@ export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, l
       apply();
     }
   });
-  for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) stage.addEventListener(end, (event) => fingers.delete(event.pointerId));
+  for (const end of /** @type {const} */ (["pointerup", "pointercancel"]))
+    stage.addEventListener(end, (event) => fingers.delete(event.pointerId));
   stage.addEventListener("keydown", (event) => {
     const [x, y] = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [];
     if (x === undefined || view.scale === 1) return;
@@ -85,7 +100,13 @@ export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, l
   const onFull = () => full.setAttribute("aria-pressed", String(isFull()));
   figure.addEventListener("fullscreenchange", onFull);
   return {
-    tools: [tool("Smaller", "-", () => by(1 / STEP), "−"), level, tool("Larger", "+", () => by(STEP), "+"), tool("Fit the whole picture", "0", whole, "Fit"), full],
+    tools: [
+      tool("Smaller", "-", () => by(1 / STEP), "−"),
+      level,
+      tool("Larger", "+", () => by(STEP), "+"),
+      tool("Fit the whole picture", "0", whole, "Fit"),
+      full,
+    ],
     keys: { "+": () => by(STEP), "=": () => by(STEP), "-": () => by(1 / STEP), 0: whole, f: fill },
     scale: () => view.scale,
     end: () => watchSize.disconnect(),
@@ -93,9 +114,32 @@ export function zoomable(/** @type {{ figure: HTMLElement, stage: HTMLElement, l
 }
 
 const corners = () =>
-  s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
-    s("path", { d: "M2 6V2H6M10 2H14V6M14 10V14H10M6 14H2V10", fill: "none", stroke: "currentColor", "stroke-width": 1.8 }));
+  s(
+    "svg",
+    { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
+    s("path", {
+      d: "M2 6V2H6M10 2H14V6M14 10V14H10M6 14H2V10",
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": 1.8,
+    }),
+  );
 
 /** A button of the picture's toolbar, with its key in its tip. */
-export const tool = (/** @type {string} */ name, /** @type {string} */ key, /** @type {() => unknown} */ work, text = name) =>
-  h("button", { type: "button", class: "tool", title: `${name} (key ${key})`, "aria-label": text === name ? null : name, onclick: work }, text);
+export const tool = (
+  /** @type {string} */ name,
+  /** @type {string} */ key,
+  /** @type {() => unknown} */ work,
+  text = name,
+) =>
+  h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      title: `${name} (key ${key})`,
+      "aria-label": text === name ? null : name,
+      onclick: work,
+    },
+    text,
+  );
