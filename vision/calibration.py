@@ -19,7 +19,7 @@ from models.layout import TableLayout
 from models.session import CameraPose
 from vision.felt import Points, felt_of
 from vision.focus import blur_px
-from vision.markers import SeenMarker, corners_mm, find_markers
+from vision.markers import SeenMarker, corners_mm, find_markers, refined_corners
 
 # Chosen, not measured, unless a line says otherwise.
 LEAST_MARKERS: Final = 4  # each gives four points; four markers show each other's errors
@@ -39,6 +39,7 @@ _RADIAL_DOUBT: Final = (0.4, 0.3)
 _POINT_DOUBT_PX: Final = 0.3  # standard deviation of a point's place in the picture
 _STRAY: Final = 3.0
 """Multiples of a point's standard deviation. A point farther off pulls no harder than that."""
+_REFINED: Final = 2  # times that the markers' corners are found again
 _ROUNDS: Final = 60  # steps of the fit at most
 _LEAST_COVER: Final = 0.3
 """Smallest share of the felt that the points must span."""
@@ -118,17 +119,26 @@ def calibrate(
         )
     _check_spread(ties, layout, where)
     pose = fit_pose(ties, size)
+    for _ in range(0 if clicks else _REFINED):
+        ties = _refined(gray, ties, layout, pose)
+        pose = fit_pose(ties, size, pose)
     found = Calibration(pose, tuple(ties), _errors(ties, pose, size), soft_px)
     _check_sharp(found, layout, where)
     _check_error(found, where)
     return found
 
 
-def fit_pose(ties: Sequence[Tie], size_px: tuple[int, int]) -> CameraPose:
-    """Fit pose, focal length and lens to at least four points, no three of them on a line."""
+def fit_pose(
+    ties: Sequence[Tie], size_px: tuple[int, int], start: CameraPose | None = None
+) -> CameraPose:
+    """Fit pose, focal length and lens to at least four points, no three of them on a line.
+
+    ``start`` is a pose near it, where one is known.
+    """
     mm = np.concatenate([tie.mm for tie in ties])
     px = np.concatenate([tie.px for tie in ties])
-    fitted = _least_squares(_first_guess(mm, px, size_px), mm, px, size_px)
+    guess = _first_guess(mm, px, size_px) if start is None else _values(start)
+    fitted = _least_squares(guess, mm, px, size_px)
     pose = _pose(fitted, size_px, 0.0)
     off = felt_of(pose).to_mm(px) - mm
     return _pose(fitted, size_px, float(np.sqrt((off**2).sum(axis=1).mean())))
@@ -141,6 +151,17 @@ def marker_ties(seen: Sequence[SeenMarker], layout: TableLayout) -> list[Tie]:
         Tie(f"marker {one.id}", corners_mm(known[one.id]), one.corners_px)
         for one in seen
         if one.id in known
+    ]
+
+
+def _refined(
+    gray: NDArray[np.uint8], ties: Sequence[Tie], layout: TableLayout, pose: CameraPose
+) -> list[Tie]:
+    """Find the corners of each marker again, now that the camera is roughly known."""
+    known = {f"marker {marker.id}": marker for marker in layout.markers}
+    felt = felt_of(pose)
+    return [
+        Tie(tie.name, tie.mm, refined_corners(gray, known[tie.name], tie.px, felt)) for tie in ties
     ]
 
 
@@ -236,7 +257,7 @@ def _errors(
     for at, tie in enumerate(ties):
         others = [other for number, other in enumerate(ties) if number != at]
         found.append(
-            TieError(tie.name, _off_mm(tie, pose), _off_mm(tie, fit_pose(others, size_px)))
+            TieError(tie.name, _off_mm(tie, pose), _off_mm(tie, fit_pose(others, size_px, pose)))
         )
     return tuple(found)
 
@@ -274,6 +295,11 @@ def _pose(values: NDArray[np.float64], size_px: tuple[int, int], error_mm: float
         shift_mm=(rest[3], rest[4], rest[5]),
         error_mm=error_mm,
     )
+
+
+def _values(pose: CameraPose) -> NDArray[np.float64]:
+    """Return the fit's values of a pose; `_pose` takes them back."""
+    return np.array([np.log(pose.focal_px), *pose.distortion, *pose.turn_rad, *pose.shift_mm])
 
 
 def _least_squares(

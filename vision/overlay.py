@@ -8,8 +8,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from models.chip_set import CHIP_DIAMETER_MM, CHIP_THICK_MM
 from models.layout import Circle, Point, TableLayout, middle
 from vision.calibration import Tie
+from vision.camera import Camera
 from vision.felt import Felt, Points
 from vision.markers import corners_mm
 
@@ -19,8 +21,10 @@ _CARDS: Final[_Colour] = (255, 210, 60)  # BGR
 _CIRCLES: Final[_Colour] = (60, 220, 255)  # BGR
 _FURNITURE: Final[_Colour] = (200, 120, 255)  # BGR
 _MARKERS: Final[_Colour] = (90, 90, 255)  # BGR
+_STACKS: Final[_Colour] = (255, 255, 255)
 _DARK: Final[_Colour] = (20, 20, 20)  # BGR
 _CORNERS: Final = 72  # of the polygon that draws a circle
+_STACK: Final = 20  # chips of a drawn stack
 _CHORD_MM: Final = 40.0  # a line is drawn in pieces so long, since a lens bends it
 _ENLARGED: Final = 20
 """Scale of the drawn errors."""
@@ -29,7 +33,11 @@ _FINE: Final = 4
 
 
 def draw_layout(
-    image: NDArray[np.uint8], layout: TableLayout, felt: Felt, ties: Sequence[Tie] = ()
+    image: NDArray[np.uint8],
+    layout: TableLayout,
+    felt: Felt,
+    ties: Sequence[Tie] = (),
+    camera: Camera | None = None,
 ) -> NDArray[np.uint8]:
     """Return a BGR picture with the layout over it: zones, circles, line, furniture, markers.
 
@@ -38,6 +46,7 @@ def draw_layout(
         layout: the felt.
         felt: its place in the picture.
         ties: the points behind it; each one's error is drawn twenty times as long.
+        camera: where it is given, a stack of twenty chips stands in every circle.
     """
     pen = _Pen(image.copy(), felt)
     for spot in layout.spots:
@@ -56,6 +65,9 @@ def draw_layout(
         pen.label(str(marker.id), (marker.x_mm, marker.y_mm), _MARKERS)
     for tie in ties:
         pen.errors(tie)
+    if camera is not None:
+        for spot in layout.spots:
+            pen.stack(camera, spot.circle)
     return pen.picture
 
 
@@ -95,6 +107,19 @@ class _Pen:
         meant = self._felt.to_px(tie.mm)
         for from_px, to_px in zip(meant, meant + _ENLARGED * (tie.px - meant), strict=True):
             self._stroke(np.array([from_px, to_px]), (255, 255, 255))
+
+    def stack(self, camera: Camera, circle: Circle) -> None:
+        """Draw a stack in the middle of a circle: a ring at every fifth chip, and its two sides."""
+        ring = np.array(_round(Circle(circle.x_mm, circle.y_mm, CHIP_DIAMETER_MM / 2)))
+        heights = CHIP_THICK_MM * np.arange(0, _STACK + 1, _STACK // 4)
+        rings = [
+            camera.to_px(np.column_stack([ring, np.full(len(ring), height)])) for height in heights
+        ]
+        for drawn in rings:
+            self._stroke(np.concatenate([drawn, drawn[:1]]), _STACKS)
+        for side in (np.argmin, np.argmax):
+            at = int(side(rings[0][:, 0]))
+            self._stroke(np.array([drawn[at] for drawn in rings]), _STACKS)
 
     def _stroke(self, places_px: Points, colour: _Colour) -> None:
         fine = np.round(places_px * (1 << _FINE)).astype(np.int32)

@@ -27,6 +27,7 @@ from stream.clock import HostClock
 from stream.recording import SESSION_FILE, read_session, table_layout
 from stream.toml import to_toml
 from vision.calibration import Calibration, Tie, calibrate
+from vision.camera import Camera, chip_px
 from vision.felt import felt_of
 from vision.overlay import draw_layout, png
 from vision.photos import open_picture
@@ -106,6 +107,8 @@ def calibrate_camera(
     )
 
 
+OBLIQUE_DEG: Final = 60.0
+"""A camera lower over the felt sees the sides of chips: the picture shows stacks, too."""
 _VIDEOS: Final = (".mp4", ".mkv", ".mov", ".avi", ".ts", ".m4v", ".webm")
 
 
@@ -144,12 +147,14 @@ def run_calibrate(asked: Asked, *, as_json: bool) -> None:
     if asked.out:
         write_whole(asked.out, to_toml(found.pose).encode())
     if asked.drawn:
-        over = draw_layout(image, layout, felt_of(found.pose), found.ties)
+        eye = Camera.of(found.pose)
+        oblique = _elevation_deg(eye, layout) < OBLIQUE_DEG
+        over = draw_layout(image, layout, felt_of(found.pose), found.ties, eye if oblique else None)
         write_whole(asked.drawn, png(over))
     if asked.session and session and camera:
         _put_into(asked.session, session, camera, found.pose)
     if as_json:
-        print_json(_as_json(found))
+        print_json(_as_json(found, layout))
     else:
         _print(found, layout, asked)
 
@@ -267,8 +272,11 @@ def _put_into(folder: Path, session: Session, camera: CameraRecord, pose: Camera
 # --- output --------------------------------------------------------------------------------
 
 
-def _as_json(found: Calibration) -> dict[str, Any]:
+def _as_json(found: Calibration, layout: TableLayout) -> dict[str, Any]:
+    eye = Camera.of(found.pose)
     return {
+        "elevation_deg": round(_elevation_deg(eye, layout), 1),
+        "chip_px": [round(px, 2) for px in chip_px(eye, layout)],
         "error_mm": round(found.pose.error_mm, 2),
         "worst": {"name": found.worst.name, "mm": round(found.worst.held_out_mm, 2)},
         "points": [
@@ -304,9 +312,20 @@ def _print(found: Calibration, layout: TableLayout, asked: Asked) -> None:
         f"{middle:.2f} pixels a millimetre, edges {found.blur_px:.1f} pixels soft",
         style="dim",
     )
+    eye = Camera.of(pose)
+    least, most = chip_px(eye, layout)
+    console.print(
+        f"{_elevation_deg(eye, layout):.0f} degrees above the felt; in the circles a chip's edge "
+        f"is {least:.1f} to {most:.1f} pixels high",
+        style="dim",
+    )
     for name, place in (("pose", asked.out), ("picture", asked.drawn), ("session", asked.session)):
         if place:
             console.print(Text(f"{name}: {place}", style="dim"))
+
+
+def _elevation_deg(camera: Camera, layout: TableLayout) -> float:
+    return camera.elevation_deg(0.0, layout.depth_mm / 2)
 
 
 def _lens(radial: Sequence[float]) -> str:

@@ -7,10 +7,10 @@ from typing import Final
 import cv2
 import numpy as np
 
+from models.chip_set import CHIP_DIAMETER_MM
 from vision.scenes.sprites import Image, padded, premultiplied
 
-RADIUS_MM: Final = 19.5  # casino chips are 39 mm across
-THICK_MM: Final = 3.3  # and 3.3 mm thick
+RADIUS_MM: Final = CHIP_DIAMETER_MM / 2
 PX_PER_MM: Final = 4.0  # of a drawn chip, four times the camera's
 # BGR by cents: a usual American colour each.
 _BODY: Final[dict[int, tuple[int, int, int]]] = {

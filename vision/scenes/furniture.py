@@ -3,8 +3,9 @@
 import cv2
 import numpy as np
 
+from models.chip_set import CHIP_THICK_MM
 from models.layout import Polygon, TableLayout
-from vision.scenes.chips import RADIUS_MM, THICK_MM, chip_colour
+from vision.scenes.chips import RADIUS_MM, chip_colour
 from vision.scenes.lens import Lens
 from vision.scenes.look import Look
 from vision.scenes.sprites import Image, Matrix, padded, premultiplied, put, spread, warped
@@ -79,7 +80,7 @@ def _tube(tube: Image, full: int, colour: tuple[int, int, int], rng: np.random.G
     height, width = tube.shape[:2]
     round_ = np.sqrt(np.clip(1 - np.linspace(-1, 1, width) ** 2, 0.05, 1))[None, :, None]
     tube[..., :3] = (np.array([40, 41, 42]) * (0.5 + 0.5 * round_)).astype(np.uint8)
-    thick = THICK_MM * _PX_PER_MM
+    thick = CHIP_THICK_MM * _PX_PER_MM
     rows = np.arange(full)
     marked = (rng.random(1000) < 0.4)[(rows // thick).astype(int)]
     edge = np.where((rows % thick) < 2, 0.55, 1.0)[:, None, None]

@@ -24,17 +24,30 @@ class Lens:
 
     Drawing happens in the picture of a lens without distortion ("flat" pixels); the last step
     distorts it. Pixel coordinates are OpenCV's: the middle of the first pixel is (0, 0).
+
+    Args:
+        layout: the felt.
+        look: the camera over its middle, where ``pose`` is absent.
+        pose: another camera, anywhere above the felt; of the look's camera nothing counts then.
     """
 
-    def __init__(self, layout: TableLayout, look: Look) -> None:
-        self.size_px = look.width_px, look.height_px
-        self.px_per_mm = look.zoom * min(
-            look.width_px / (layout.width_mm * _MARGIN),
-            look.height_px / (layout.depth_mm * _MARGIN),
-        )
-        self._distortion = np.array([look.distortion, 0.0, 0.0, 0.0])
-        self._camera = _intrinsics(look)
-        self._plane = _pose(layout, look, self.px_per_mm)
+    def __init__(self, layout: TableLayout, look: Look, pose: CameraPose | None = None) -> None:
+        if pose is None:
+            self.size_px = look.width_px, look.height_px
+            self.px_per_mm = look.zoom * min(
+                look.width_px / (layout.width_mm * _MARGIN),
+                look.height_px / (layout.depth_mm * _MARGIN),
+            )
+            self._distortion = np.array([look.distortion, 0.0, 0.0, 0.0])
+            self._camera = _intrinsics(look)
+            self._plane = _pose(layout, look, self.px_per_mm)
+        else:
+            self.size_px = pose.width_px, pose.height_px
+            self.px_per_mm = pose.focal_px / pose.shift_mm[2]
+            self._distortion = np.array([*pose.distortion, 0.0, 0.0])
+            self._camera = _matrix(pose.focal_px, pose.centre_px)
+            turn = cv2.Rodrigues(np.array(pose.turn_rad))[0]
+            self._plane = np.column_stack([turn[:, :2], pose.shift_mm])
         self.flat: Matrix = self._camera @ self._plane
         """Homography from millimetres on the felt to flat pixels."""
         self.height_mm = float(self._camera[0, 0] / self.px_per_mm)
@@ -49,7 +62,7 @@ class Lens:
             height_px=self.size_px[1],
             focal_px=float(self._camera[0, 0]),
             centre_px=(float(self._camera[0, 2]), float(self._camera[1, 2])),
-            distortion=(float(self._distortion[0]), 0.0),
+            distortion=(float(self._distortion[0]), float(self._distortion[1])),
             turn_rad=(float(turn[0]), float(turn[1]), float(turn[2])),
             shift_mm=(float(shift[0]), float(shift[1]), float(shift[2])),
             error_mm=0.0,
@@ -135,9 +148,12 @@ def reference_points(layout: TableLayout, look: Look) -> tuple[ReferencePoint, .
 
 
 def _intrinsics(look: Look) -> Matrix:
-    focal = _FOCAL_WIDTHS * look.width_px
-    middle_x, middle_y = (look.width_px - 1) / 2, (look.height_px - 1) / 2
-    return np.array([[focal, 0, middle_x], [0, focal, middle_y], [0, 0, 1]])
+    middle = (look.width_px - 1) / 2, (look.height_px - 1) / 2
+    return _matrix(_FOCAL_WIDTHS * look.width_px, middle)
+
+
+def _matrix(focal_px: float, centre_px: tuple[float, float]) -> Matrix:
+    return np.array([[focal_px, 0, centre_px[0]], [0, focal_px, centre_px[1]], [0, 0, 1]])
 
 
 def _pose(layout: TableLayout, look: Look, px_per_mm: float) -> Matrix:

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from models.cards import Card
+from models.chip_set import CHIP_THICK_MM
 from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.scenes import chips as chip_art
 from vision.scenes.decks import Deck
@@ -81,7 +82,7 @@ class Props:
         turns = np.random.default_rng((self._look.seed, 5, stack_id))
         patch: Patch | None = None
         for layer, value in enumerate(chip_art.piled(chips)):
-            x, y = self._leaning(place, layer * chip_art.THICK_MM)
+            x, y = self._leaning(place, layer * CHIP_THICK_MM)
             askew = turns.normal(0, 0.5, 2)
             at = put(x + askew[0], y + askew[1], float(turns.uniform(0, 360)))
             upper = self._chip(value, at, layer)

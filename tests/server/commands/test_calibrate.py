@@ -56,6 +56,8 @@ def test_a_session_filmed_through_a_bulging_lens_is_exact_by_the_pose_found(
     assert run(["calibrate", video, table, "--session", str(session), "--json"]) == 0
     found = msgspec.json.decode(capsys.readouterr().out)
     assert found["error_mm"] < 1
+    assert found["elevation_deg"] > 80
+    assert 0 < found["chip_px"][0] <= found["chip_px"][1] < 1.5
     (camera,) = read_session(session).cameras
     assert camera.pose is not None
     assert camera.pose != Lens(layout(), BENT.look).pose()
