@@ -6,8 +6,7 @@ from models.events import CardsTouched, HoleCardChecked
 from settlement.cards import in_turn
 from settlement.dealing import leave_deal
 from settlement.hands import named
-from settlement.houserules import HouseRules
-from settlement.play import finished, hand_of, in_deal, up_points
+from settlement.play import finished, hand_of, in_deal, surrender_fault, up_points
 from settlement.splits import double_begins, split
 from settlement.state import Hand, Noted, Spot, State
 from settlement.wagering import even_money
@@ -62,7 +61,7 @@ def _signal(state: State, noted: Noted) -> None:
 
 
 def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
-    fault = _surrender_fault(hand, state.rules)
+    fault = surrender_fault(hand, state.rules)
     hand.surrendered_seq = seq
     if in_deal(hand):
         leave_deal(state.round, spot)
@@ -73,21 +72,6 @@ def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
         hand.rarely().surrender_faulted = True
         if state.rules.voids_illegal_option:
             hand.surrendered_seq = 0
-
-
-def _surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
-    """Return the code and the correct procedure, where the hand may not be surrendered."""
-    if rules.rescues and hand.double_card and not hand.busted():
-        return None
-    if rules.surrender == "none":
-        return "surrender_not_offered", "this game has no surrender"
-    if hand.split and not rules.surrender_after_split:
-        return "surrender_after_split", "split hands may not be surrendered"
-    if len(hand.cards) < 2:
-        return "surrender_not_offered", "it is offered on the first two cards"
-    if len(hand.cards) != 2 or hand.stood or hand.doubled_seq or hand.due_seq:
-        return "surrender_after_action", "it is the first decision on the first two cards"
-    return None
 
 
 _MANNERS: Final = {"one_hand": "one hand", "two_hands": "both hands"}

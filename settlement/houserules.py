@@ -24,7 +24,8 @@ class HouseRules:
 
     def _deal(self, book: Rulebook) -> None:
         self.decks = book.decks
-        ranks = [card.rank for card in pack(book.pack_without)]
+        self.deck = pack(book.pack_without)
+        ranks = [card.rank for card in self.deck]
         self.pack = [ranks.count(rank) for rank in RANKS]
         """How many cards of each rank a deck holds."""
         self.deals_out = book.shoe == "dealt_out"

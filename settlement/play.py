@@ -1,10 +1,15 @@
-"""The state of a hand during play: finished, a blackjack, live, due a card."""
+"""The state of a hand during play, and what its player may do: draw, double, split, surrender.
 
+Who has no engine's hand asks about `hand_with` these cards: the simulator and the reckoning.
+"""
+
+from collections.abc import Iterable
 from typing import Final
 
 from models.cards import Card
-from settlement.hands import face_of, points_of
+from settlement.hands import face_of, matched, points_of
 from settlement.houserules import HouseRules
+from settlement.script import Script
 from settlement.side_cards import HandLine, lines_made
 from settlement.state import Hand, Round, Spot
 
@@ -14,6 +19,28 @@ NO_LINE: Final[list[HandLine | None]] = [None]
 DEAD: Final = 0
 UNSURE: Final = 1
 LIVE: Final = 2
+
+
+def hand_with(
+    cards: Iterable[Card | None], *, split: bool = False, stake: int = 0, added: int = 0
+) -> Hand:
+    """Return a hand as it lies.
+
+    Args:
+        cards: its cards; ``None`` for one that nobody read.
+        split: whether it comes from a split.
+        stake: cents of its wager.
+        added: cents of a double, which has its card.
+    """
+    hand = Hand(0, Script())
+    hand.recount(list(cards))
+    hand.split = split
+    hand.aces = split and len(hand.cards) > 0 and points_of(face_of(hand.cards[0])) == 1
+    hand.stake = stake
+    hand.added = added
+    hand.double_card = added > 0
+    hand.doubled_seq = int(hand.double_card)
+    return hand
 
 
 def blackjack(hand: Hand, rules: HouseRules) -> bool:
@@ -98,6 +125,76 @@ def _complete(hand: Hand, rules: HouseRules, *, asked: bool) -> str:
 
 def _is_21(hand: Hand) -> bool:
     return hand.known() and hand.total() == 21
+
+
+def double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
+    """Return the code and the correct procedure, where the hand may not be doubled."""
+    if not hand.split and hand.natural():
+        return "double_on_blackjack", "a blackjack is not doubled"
+    if hand.aces and not rules.double_split_aces:
+        return "double_split_aces", "split aces may not double"
+    if hand.split and not rules.double_after_split:
+        return "double_after_split_not_allowed", "split hands may not double"
+    if len(hand.cards) < 2 or (len(hand.cards) > 2 and rules.double_on != "any_number"):
+        return "double_not_first_two", "only the first two cards may be doubled"
+    if hand.known() and not _total_allowed(hand, rules):
+        return "double_total_not_allowed", f"this game doubles {_ON[rules.double_on]}"
+    return None
+
+
+_ON: Final = {
+    "any_two": "any two cards",
+    "9-11": "9, 10 and 11 only",
+    "10-11": "10 and 11 only",
+    "none": "nothing",
+}
+
+
+def _total_allowed(hand: Hand, rules: HouseRules) -> bool:
+    if rules.double_on in ("any_two", "any_number"):
+        return True
+    if rules.double_on == "none":
+        return False
+    low = rules.double_soft_as_low_total and hand.soft()
+    points = hand.low if low else hand.total()
+    return (9 if rules.double_on == "9-11" else 10) <= points <= 11
+
+
+def split_fault(hand: Hand, rules: HouseRules, hands: int = 1) -> tuple[str, str] | None:
+    """Return the code and the correct procedure, where the hand may not be split.
+
+    Args:
+        hand: the player's.
+        rules: the house's.
+        hands: how many hands the spot has.
+    """
+    if len(hand.cards) != 2:
+        return "split_not_pair", "only the first two cards may be split"
+    first, second = hand.cards[0], hand.cards[1]
+    if matched(first, second, "value") is False:
+        return "split_not_pair", "only a pair may be split"
+    if matched(first, second, rules.split_match) is False:
+        return "split_unequal_rank", "the two must be of the same rank"
+    if hand.aces and not rules.resplit_aces:
+        return "resplit_aces_not_allowed", "aces are split only once"
+    if hands >= rules.max_hands:
+        return "too_many_hands", f"a spot may have {rules.max_hands} hands"
+    return None
+
+
+def surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
+    """Return the code and the correct procedure, where the hand may not be surrendered."""
+    if rules.rescues and hand.double_card and not hand.busted():
+        return None
+    if rules.surrender == "none":
+        return "surrender_not_offered", "this game has no surrender"
+    if hand.split and not rules.surrender_after_split:
+        return "surrender_after_split", "split hands may not be surrendered"
+    if len(hand.cards) < 2:
+        return "surrender_not_offered", "it is offered on the first two cards"
+    if len(hand.cards) != 2 or hand.stood or hand.doubled_seq or hand.due_seq:
+        return "surrender_after_action", "it is the first decision on the first two cards"
+    return None
 
 
 def finished(hand: Hand, rules: HouseRules, *, asked: bool = False) -> bool:

@@ -1,17 +1,16 @@
 """Splits and doubles: whether each is legal, and its effect on the hands."""
 
-from typing import Final
-
 from models.cards import Card
 from settlement.hands import matched, named
 from settlement.houserules import HouseRules
+from settlement.play import double_fault, split_fault
 from settlement.sentences import Sentence
 from settlement.state import MOST_HANDS, Hand, Noted, SplitChips, Spot, State
 
 
 def split(state: State, spot: Spot, hand: Hand, seq: int) -> None:
     """Split a hand's two cards; the second goes into a new last hand."""
-    fault = _split_fault(spot, hand, state.rules)
+    fault = split_fault(hand, state.rules, len(spot.hands))
     if fault is not None:
         code, should = fault
         detail = f"{named(hand.cards)} split; {should}"
@@ -51,22 +50,6 @@ def _ace(card: Card | None) -> bool:
     return card is not None and card.points == 1
 
 
-def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
-    """Return the code and the correct procedure, where the hand may not be split."""
-    if len(hand.cards) != 2:
-        return "split_not_pair", "only the first two cards may be split"
-    first, second = hand.cards[0], hand.cards[1]
-    if matched(first, second, "value") is False:
-        return "split_not_pair", "only a pair may be split"
-    if matched(first, second, rules.split_match) is False:
-        return "split_unequal_rank", "the two must be of the same rank"
-    if hand.aces and not rules.resplit_aces:
-        return "resplit_aces_not_allowed", "aces are split only once"
-    if len(spot.hands) >= rules.max_hands:
-        return "too_many_hands", f"a spot may have {rules.max_hands} hands"
-    return None
-
-
 def split_chips(state: State, spot: Spot, noted: Noted) -> None:
     """Apply a split wager: to the new hand, or held until the cards are split."""
     if not spot.in_play or not spot.hands[0].cards:
@@ -101,46 +84,13 @@ def double_begins(state: State, spot: Spot, hand: Hand, seq: int) -> None:
     """Mark a hand as doubled, once, in either order of signal and chips."""
     if hand.doubled_seq:
         return
-    fault = _double_fault(hand, state.rules)
+    fault = double_fault(hand, state.rules)
     hand.doubled_seq = hand.due_seq = seq
     if fault is not None:
         code, should = fault
         hand.void_double = state.rules.voids_illegal_option
         detail = f"{named(hand.cards)} ({hand.words()}) doubled; {should}"
         state.find(code, seq, detail, spot.number, hand.number)
-
-
-def _double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
-    """Return the code and the correct procedure, where the hand may not be doubled."""
-    if not hand.split and hand.natural():
-        return "double_on_blackjack", "a blackjack is not doubled"
-    if hand.aces and not rules.double_split_aces:
-        return "double_split_aces", "split aces may not double"
-    if hand.split and not rules.double_after_split:
-        return "double_after_split_not_allowed", "split hands may not double"
-    if len(hand.cards) < 2 or (len(hand.cards) > 2 and rules.double_on != "any_number"):
-        return "double_not_first_two", "only the first two cards may be doubled"
-    if hand.known() and not _total_allowed(hand, rules):
-        return "double_total_not_allowed", f"this game doubles {_ON[rules.double_on]}"
-    return None
-
-
-_ON: Final = {
-    "any_two": "any two cards",
-    "9-11": "9, 10 and 11 only",
-    "10-11": "10 and 11 only",
-    "none": "nothing",
-}
-
-
-def _total_allowed(hand: Hand, rules: HouseRules) -> bool:
-    if rules.double_on in ("any_two", "any_number"):
-        return True
-    if rules.double_on == "none":
-        return False
-    low = rules.double_soft_as_low_total and hand.soft()
-    points = hand.low if low else hand.total()
-    return (9 if rules.double_on == "9-11" else 10) <= points <= 11
 
 
 def amount_faults(state: State, spot: Spot, hand: Hand, *, only_over: bool) -> None:

@@ -5,8 +5,9 @@ holds the phases that follow the rules; a scene or a mistake calls acts between 
 """
 
 from collections.abc import Sequence
+from typing import Final
 
-from models.cards import Card
+from models.cards import DECK, Card
 from models.events import (
     Action,
     AnyFact,
@@ -26,12 +27,14 @@ from models.events import (
 )
 from models.money import Cents
 from models.rulebook import Rulebook
-from settlement.hands import natural
-from settlement.side_cards import lines_made
-from simulation.dues import blackjack_win, due
+from settlement import play, state
+from simulation.dues import due
 from simulation.steps import Hand, Rig
-from simulation.strategy import Options, may_double_on, pair
+from simulation.strategy import Options
 from simulation.table import Table
+
+_ELEVEN: Final = {11 - card.points: card for card in DECK}
+"""A card that makes 11 with one of so many points."""
 
 
 class Acts:
@@ -40,6 +43,7 @@ class Acts:
     def __init__(self, table: Table, rig: Rig | None = None, *, peek: bool = True) -> None:
         self.table = table
         self.rules: Rulebook = table.rules
+        self.house = table.house
         self.rig = rig or Rig()
         self.peek = peek
         self.first_step = len(table.steps)
@@ -177,31 +181,16 @@ class Acts:
 
     def blackjack(self, hand: Hand) -> bool:
         """Return whether a hand is a blackjack."""
-        return natural(hand.cards) and not hand.of_split
+        return play.blackjack(self.lying(hand), self.house)
 
-    def over(self, hand: Hand) -> bool:
-        """Return whether a hand that did not break is settled whatever the dealer draws."""
-        if self.blackjack(hand):
-            return True
-        faces = [card.index for card in hand.cards]
-        made = lines_made(
-            self.table.lines, faces, blackjack=False, doubled=hand.added > 0, split=hand.of_split
-        )
-        return any(line is not None and line.wins for line in made)
-
-    def one_card_only(self, hand: Hand) -> bool:
-        """Return whether a hand is a split ace with its one card."""
-        return (
-            hand.of_split
-            and len(hand.cards) >= 2
-            and hand.cards[0].points == 1
-            and self.rules.split_aces_cards == 1
-        )
+    def lying(self, hand: Hand) -> state.Hand:
+        """Return a hand as the house's rules judge it."""
+        return play.hand_with(hand.cards, split=hand.of_split, stake=hand.bet, added=hand.added)
 
     def due(self, hand: Hand) -> Cents:
         """Return the winnings of the hand's player."""
         if self.blackjack(hand) and not self.hole_shown:
-            return blackjack_win(hand.stake, self.rules)
+            return self.house.blackjack.won(hand.stake)
         return due(self.facts(), self.rules, hand.spot, hand.number)
 
     def facts(self) -> list[AnyFact]:
@@ -210,19 +199,13 @@ class Acts:
 
     def options(self, hand: Hand) -> Options:
         """Return the house's options for this hand now."""
-        first = len(hand.cards) == 2
-        aces = hand.of_split and bool(hand.cards) and hand.cards[0].points == 1
+        lying, hands = self.lying(hand), len(self.hands[hand.spot])
+        parted = play.hand_with((hand.cards[0], _ELEVEN[hand.cards[0].points]), split=True)
         return Options(
-            double=may_double_on(hand.cards, self.rules)
-            and (not hand.of_split or self.rules.double_after_split)
-            and not (aces and not self.rules.double_split_aces),
-            split=first
-            and pair(hand.cards, self.rules)
-            and len(self.hands[hand.spot]) < self.rules.max_hands
-            and (not aces or self.rules.resplit_aces),
-            surrender=first
-            and self._may_surrender()
-            and (not hand.of_split or self.rules.surrender_after_split),
+            double=play.double_fault(lying, self.house) is None,
+            split=play.split_fault(lying, self.house, hands) is None,
+            surrender=play.surrender_fault(lying, self.house) is None and self._may_surrender(),
+            double_after_split=play.double_fault(parted, self.house) is None,
         )
 
     # --- internal -------------------------------------------------------------------------

@@ -52,18 +52,6 @@ def _places(fact: AnyFact) -> set[Dealt]:
     return {place}
 
 
-def blackjack_win(stake: Cents, rules: Rulebook) -> Cents:
-    """Return the winnings of a blackjack, by the posted odds and the smallest chip."""
-    odds, unit = rules.blackjack_payout, rules.payout_unit
-    whole, rest = divmod(stake * odds.pays, odds.per * unit)
-    return (whole + (1 if rest and rules.payout_rounding == "up" else 0)) * unit
-
-
-def insurance_win(stake: Cents, rules: Rulebook) -> Cents:
-    """Return the winnings of insurance."""
-    return stake * rules.insurance_payout.pays // rules.insurance_payout.per
-
-
 def half_taken(stake: Cents) -> Cents:
     """Return the cost of a surrender, as a payment: half, including the odd cent."""
     return -(stake - stake // 2)

@@ -3,11 +3,13 @@
 from models.cards import Card
 from models.events import Action, HoleCardChecked, RoundCalledOff, RoundClosed, RoundOpened
 from models.money import Cents
-from settlement.hands import natural, total
+from settlement.dealer import must_draw
+from settlement.hands import counted, natural, total
+from settlement.play import DEAD, finished, hand_with, live
 from simulation.acts import Acts
-from simulation.dues import half_taken, insurance_win, side_due
+from simulation.dues import half_taken, side_due
 from simulation.steps import Hand
-from simulation.strategy import choose, pair
+from simulation.strategy import choose
 
 
 class Round(Acts):
@@ -141,7 +143,7 @@ class Round(Acts):
 
     def decide(self, hand: Hand) -> None:
         """Make one decision for the player, and carry it out."""
-        if total(hand.cards)[0] >= 21 or self.one_card_only(hand):
+        if finished(self.lying(hand), self.house):
             self._finish(hand)
             return
         action = self._decision(hand)
@@ -237,8 +239,7 @@ class Round(Acts):
 
     def must_draw(self) -> bool:
         """Return whether the rules require another card of the dealer."""
-        points, soft = total(self.dealer)
-        return points < 17 or (points == 17 and soft and self.rules.dealer_soft17 == "hit")
+        return must_draw(counted(self.dealer), self.house)
 
     def live(self) -> list[Hand]:
         """Return the hands whose result depends on the dealer's cards."""
@@ -246,7 +247,7 @@ class Round(Acts):
             hand
             for hands in self.hands.values()
             for hand in hands
-            if not hand.settled and not self.over(hand)
+            if not hand.settled and live(self.lying(hand), self.house) != DEAD
         ]
 
     # --- settling -------------------------------------------------------------------------
@@ -271,7 +272,7 @@ class Round(Acts):
         wins = natural(self.dealer)
         for spot in sorted(self.insurance, reverse=True):
             stake = self.insurance.pop(spot)
-            amount = insurance_win(stake, self.rules) if wins else -stake
+            amount = self.house.insured.won(stake) if wins else -stake
             self.pay(spot, amount, kind="insurance")
 
     def settle_side(self, spot: int, *, wrongly: bool = False) -> None:
@@ -319,22 +320,18 @@ class Round(Acts):
         hand.finished = True
 
     def _split_aces(self, hand: Hand, new: Hand) -> None:
-        if self.rules.split_aces_cards != 1:
+        if not finished(hand_with((*new.cards, Card("2C")), split=True), self.house):
             return
         for one in (hand, new):
             if not one.finished and len(one.cards) == 1:
                 self.deal(one.spot, one.number)
-            if not self._resplits_aces(one):
-                one.finished = True
-
-    def _resplits_aces(self, hand: Hand) -> bool:
-        return pair(hand.cards, self.rules) and self.options(hand).split
+            one.finished = not self.options(one).split
 
     def _decision(self, hand: Hand) -> Action:
         decisions = self._decisions.get((hand.spot, hand.number))
         if decisions:
             return decisions.pop(0)
-        return choose(hand.cards, self.shown, self.options(hand), self.rules)
+        return choose(hand.cards, self.shown, self.options(hand))
 
     def _double_amount(self, hand: Hand) -> Cents:
         if self.rules.double_for_less and self.table.chance.random() < 0.15:
@@ -352,7 +349,7 @@ class Round(Acts):
                 self.surrender(hands[0])
 
     def _decision_is_surrender(self, hand: Hand) -> bool:
-        return choose(hand.cards, self.shown, self.options(hand), self.rules) == "surrender"
+        return choose(hand.cards, self.shown, self.options(hand)) == "surrender"
 
     def _finish_all(self) -> None:
         for hands in self.hands.values():

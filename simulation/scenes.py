@@ -1,10 +1,14 @@
 """Situations that a session may be asked to contain, produced by rigged cards."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
+from models.cards import Card
 from models.errors import OperatorError
 from models.rulebook import Rulebook
+from settlement.houserules import HouseRules
+from settlement.play import double_fault, hand_with, split_fault, surrender_fault
 from simulation.round import Round
 from simulation.steps import HandKey, Rig
 from simulation.table import Table
@@ -29,6 +33,15 @@ _PLAYER: Final[Mapping[str, tuple[str, ...]]] = {
     "push": ("X 9",),
     "many_cards": ("2 3 4 2 5 4",),
 }
+
+_OPTIONS: Final[Mapping[str, Callable[[HouseRules], object]]] = {
+    "surrender": partial(surrender_fault, hand_with((Card("TS"), Card("6S")))),
+    "split": partial(split_fault, hand_with((Card("8S"), Card("8D")))),
+    "resplit": partial(split_fault, hand_with((Card("8S"), Card("8D")), split=True), hands=2),
+    "double": partial(double_fault, hand_with((Card("6S"), Card("5S")))),
+    "soft_double": partial(double_fault, hand_with((Card("AS"), Card("6S")))),
+}
+"""The fault of a situation where a house does not offer it."""
 
 
 def scene_names() -> tuple[str, ...]:
@@ -91,14 +104,9 @@ def _refuse_impossible(part: str, rules: Rulebook) -> None:
             way_out=f"Choose among {', '.join(scene_names())}",
         )
     insured = part in ("dealer_blackjack_insured", "insurance_lost")
-    ruled_out = {
-        "surrender": rules.surrender == "none",
-        "resplit": rules.max_hands < 3,
-        "split": rules.max_hands < 2,
-        "double": rules.double_on == "none",
-        "soft_double": rules.double_on not in ("any_two", "any_number"),
-    }
-    if ruled_out.get(part, False) or (insured and rules.insurance == "none"):
+    fault = _OPTIONS.get(part)
+    ruled_out = fault is not None and fault(HouseRules(rules)) is not None
+    if ruled_out or (insured and rules.insurance == "none"):
         raise OperatorError(
             f"{rules.id} does not offer it",
             where=f"include {part}",

@@ -6,8 +6,7 @@ from typing import Final
 
 from models.cards import Card
 from models.events import Action
-from models.rulebook import Rulebook
-from settlement.hands import matched, natural, total
+from settlement.hands import total
 
 # One letter an up card, 2 … 9, ten, ace. H hit, S stand, D double else hit, E double else
 # stand, P split, Q split where doubling a split hand is allowed else hit, R surrender else hit.
@@ -52,38 +51,16 @@ class Options:
     double: bool = False
     split: bool = False
     surrender: bool = False
+    double_after_split: bool = False
+    """Whether a split hand of 11 may double."""
 
 
-def pair(cards: Sequence[Card], rules: Rulebook) -> bool:
-    """Return whether two cards may be split as a pair under ``split_match``."""
-    return len(cards) == 2 and matched(cards[0], cards[1], rules.split_match) is True
-
-
-def may_double_on(cards: Sequence[Card], rules: Rulebook) -> bool:
-    """Return whether ``double_on`` allows this total (a blackjack never doubles)."""
-    any_number = rules.double_on == "any_number"
-    if len(cards) < 2 or natural(cards) or (len(cards) > 2 and not any_number):
-        return False
-    points, soft = total(cards)
-    low = points - 10 if soft and rules.double_soft_as_low_total else points
-    hard = not soft or rules.double_soft_as_low_total
-    match rules.double_on:
-        case "any_number" | "any_two":
-            return True
-        case "9-11":
-            return hard and 9 <= low <= 11
-        case "10-11":
-            return hard and 10 <= low <= 11
-        case "none":
-            return False
-
-
-def choose(cards: Sequence[Card], up: Card, options: Options, rules: Rulebook) -> Action:
+def choose(cards: Sequence[Card], up: Card, options: Options) -> Action:
     """Return basic strategy's action for a hand against the dealer's up card."""
     column = (up.points - 2) % 10
     if options.split:
         letter = _PAIRS.get(cards[0].rank, "HHHHHHHHHH")[column]
-        if letter == "P" or (letter == "Q" and rules.double_after_split):
+        if letter == "P" or (letter == "Q" and options.double_after_split):
             return "split"
     points, soft = total(cards)
     return _played(_letter(points, soft, column), options)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from models.cards import Card, pack
+from models.cards import Card
 from models.events import (
     AnyFact,
     CardBurned,
@@ -42,7 +42,7 @@ class Table:
         empty: Sequence[int] = (),
         peek: bool = True,
     ) -> None:
-        self.rules, self.lines = rules, HouseRules(rules).lines
+        self.rules, self.house = rules, HouseRules(rules)
         self.spots = tuple(sorted(spots))
         self.empty = tuple(empty)
         """Spots of the felt without a player."""
@@ -174,8 +174,8 @@ class Table:
         penetration = 0.75 if self.rules.decks > 2 else 0.55
         if not self.deals_out:
             penetration = 1.0  # Without a cut card.
-        deck = pack(self.rules.pack_without)
-        return Shoe(decks or self.rules.decks, self._cards, deck=deck, penetration=penetration)
+        decks = decks or self.rules.decks
+        return Shoe(decks, self._cards, deck=self.house.deck, penetration=penetration)
 
 
 def _seats(spots: tuple[int, ...], rules: Rulebook, chance: Random) -> dict[str, tuple[int, ...]]:

@@ -4,10 +4,18 @@ from typing import Final
 
 from models.cards import DECK, Card
 from models.events import CardExposed
+from models.rulebook import Rulebook
+from settlement.houserules import HouseRules
+from settlement.play import closed_to_cards, hand_with
 from simulation.mistakes.catalogue import first, mistake, scene
 from simulation.table import Table
 
 _MOST_DECKS: Final = 8
+
+
+def _one_card_to_aces(rules: Rulebook) -> bool:
+    hand = hand_with((Card("AS"), Card("7D")), split=True)
+    return closed_to_cards(hand, HouseRules(rules)) == "extra_card_on_split_ace"
 
 
 @mistake("extra_card_after_double")
@@ -21,7 +29,7 @@ def _serves_a_doubled_hand(table: Table) -> None:
     round_.end()
 
 
-@mistake("extra_card_on_split_ace", when=lambda rules: rules.split_aces_cards == 1)
+@mistake("extra_card_on_split_ace", when=_one_card_to_aces)
 def _serves_a_split_ace(table: Table) -> None:
     spot = first(table)
     round_ = scene(table, cards={(spot, 0): "A A 7 2", (spot, 1): "8"})

@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from models.cards import Card
 from models.errors import OperatorError
 from models.rulebook import Rulebook
+from settlement.houserules import HouseRules
+from settlement.play import hand_with
+from settlement.state import Hand
 from simulation.house import house
 from simulation.round import Round
 from simulation.steps import HandKey, Rig
@@ -13,6 +17,8 @@ from simulation.table import Table
 from stream import library
 
 Commit: TypeAlias = Callable[[Table], None]
+Fault: TypeAlias = Callable[[Hand, HouseRules], tuple[str, str] | None]
+"""What a hand does, judged: the violation code and the right procedure, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,27 @@ def mistake(
         return commit
 
     return enter
+
+
+def granted(
+    code: str, fault: Fault, cards: str, *, split: bool = False, knobs: tuple[str, ...] = ()
+) -> Callable[[Commit], Commit]:
+    """Register a function that commits ``code`` where the house forbids what a hand does.
+
+    Args:
+        code: the violation code.
+        fault: what the hand does, as :mod:`settlement.play` judges it.
+        cards: the hand's, as ``"AS 7D"``.
+        split: whether it comes from a split.
+        knobs: settings under which any shipped rulebook forbids it.
+    """
+    hand = hand_with(map(Card, cards.split()), split=split)
+
+    def forbidden(rules: Rulebook) -> bool:
+        found = fault(hand, HouseRules(rules))
+        return found is not None and found[0] == code
+
+    return mistake(code, when=forbidden, knobs=knobs)
 
 
 def known() -> Mapping[str, Mistake]:

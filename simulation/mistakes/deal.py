@@ -1,6 +1,10 @@
 """Mistakes in the deal and in the order of play."""
 
+from models.cards import Card
 from models.events import CardBoxed, CardDealt, HoleCardChecked
+from models.rulebook import Rulebook
+from settlement.houserules import HouseRules
+from settlement.play import hand_with, split_fault
 from simulation.mistakes.catalogue import first, last, mistake, scene
 from simulation.round import Round
 from simulation.table import Table
@@ -99,7 +103,11 @@ def _serves_the_second_player_first(table: Table) -> None:
     round_.finish()
 
 
-@mistake("split_hand_order", when=lambda rules: rules.max_hands >= 2)
+def _splits_eights(rules: Rulebook) -> bool:
+    return split_fault(hand_with((Card("8S"), Card("8D"))), HouseRules(rules)) is None
+
+
+@mistake("split_hand_order", when=_splits_eights)
 def _serves_the_second_hand_first(table: Table) -> None:
     spot = first(table)
     round_ = scene(table, cards={(spot, 0): "8 8 5 7", (spot, 1): "X"})

@@ -1,8 +1,17 @@
 """Mistakes in the dealer's own draws."""
 
+from models.cards import Card
+from models.rulebook import Rulebook
+from settlement.dealer import must_draw
+from settlement.hands import counted
+from settlement.houserules import HouseRules
 from simulation.mistakes.catalogue import mistake, scene
 from simulation.round import Round
 from simulation.table import Table
+
+
+def _draws_to_soft_17(rules: Rulebook) -> bool:
+    return must_draw(counted((Card("AS"), Card("6S"))), HouseRules(rules))
 
 
 def _overdraws(table: Table, dealer: str) -> None:
@@ -34,12 +43,12 @@ def _hits_18(table: Table) -> None:
     _overdraws(table, "X 8 2")
 
 
-@mistake("dealer_hit_soft_17", when=lambda rules: rules.dealer_soft17 == "stand")
+@mistake("dealer_hit_soft_17", when=lambda rules: not _draws_to_soft_17(rules))
 def _hits_soft_17(table: Table) -> None:
     _overdraws(table, "6 A 2")
 
 
-@mistake("dealer_stood_soft_17", when=lambda rules: rules.dealer_soft17 == "hit")
+@mistake("dealer_stood_soft_17", when=_draws_to_soft_17)
 def _stands_on_soft_17(table: Table) -> None:
     _underdraws(table, "6 A")
 

@@ -1,9 +1,10 @@
 """Options granted against the rules: splits, doubles, insurance, surrender."""
 
-from typing import Final
+from functools import partial
 
 from models.rulebook import Rulebook
-from simulation.mistakes.catalogue import OTHERS, first, mistake, odd_chips, scene
+from settlement.play import double_fault, split_fault, surrender_fault
+from simulation.mistakes.catalogue import OTHERS, first, granted, mistake, odd_chips, scene
 from simulation.round import Round
 from simulation.steps import Hand, HandKey
 from simulation.table import Table
@@ -37,7 +38,7 @@ def _splits_no_pair(table: Table) -> None:
     _splits(table, "9 7 9", "X")
 
 
-@mistake("split_unequal_rank", when=lambda rules: rules.split_match == "rank")
+@granted("split_unequal_rank", split_fault, "KS QD")
 def _splits_king_and_queen(table: Table) -> None:
     _splits(table, "K Q 8", "8")
 
@@ -69,10 +70,7 @@ def _pairs(rules: Rulebook) -> str:
     return "X" if rules.split_match == "value" else "8"
 
 
-@mistake(
-    "resplit_aces_not_allowed",
-    when=lambda rules: not rules.resplit_aces and rules.max_hands > 2,
-)
+@granted("resplit_aces_not_allowed", partial(split_fault, hands=2), "AS AD", split=True)
 def _splits_aces_again(table: Table) -> None:
     round_, hand = _at_first_turn(table, "A A A 7", split=("8", "9"))
     round_.split(hand)
@@ -87,10 +85,7 @@ def _doubles(table: Table, cards: str) -> None:
     round_.end()
 
 
-_ON_ANY: Final = ("any_two", "any_number")
-
-
-@mistake("double_total_not_allowed", when=lambda rules: rules.double_on not in _ON_ANY)
+@granted("double_total_not_allowed", double_fault, "TS 2D")
 def _doubles_on_twelve(table: Table) -> None:
     _doubles(table, "X 2 7")
 
@@ -100,7 +95,7 @@ def _doubles_a_blackjack(table: Table) -> None:
     _doubles(table, "A X 5")
 
 
-@mistake("double_not_first_two", when=lambda rules: rules.double_on != "any_number")
+@granted("double_not_first_two", double_fault, "2S 3D 4C")
 def _doubles_on_three_cards(table: Table) -> None:
     round_, hand = _at_first_turn(table, "2 3 4 X")
     round_.hit(hand)
@@ -122,9 +117,11 @@ def _doubles_for_less(table: Table) -> None:
     round_.end()
 
 
-@mistake(
+@granted(
     "double_after_split_not_allowed",
-    when=lambda rules: not rules.double_after_split,
+    double_fault,
+    "8S 3D",
+    split=True,
     knobs=("double_after_split=false",),
 )
 def _doubles_after_a_split(table: Table) -> None:
@@ -135,7 +132,7 @@ def _doubles_after_a_split(table: Table) -> None:
     round_.end()
 
 
-@mistake("double_split_aces", when=lambda rules: not rules.double_split_aces)
+@granted("double_split_aces", double_fault, "AS 7D", split=True)
 def _doubles_split_aces(table: Table) -> None:
     round_, hand = _at_first_turn(table, "A A 7 2", split=("8",))
     round_.split(hand)
@@ -189,14 +186,14 @@ def _insures_after_acting(table: Table) -> None:
 # --- surrender and even money -------------------------------------------------------------
 
 
-@mistake("surrender_not_offered", when=lambda rules: rules.surrender == "none")
+@granted("surrender_not_offered", surrender_fault, "TS 6D")
 def _surrenders_unasked(table: Table) -> None:
     round_, hand = _at_first_turn(table, "X 6")
     round_.surrender(hand)
     round_.end()
 
 
-@mistake("surrender_after_action", when=lambda rules: rules.surrender != "none")
+@granted("surrender_after_action", surrender_fault, "TS 2D 4C")
 def _surrenders_after_a_hit(table: Table) -> None:
     round_, hand = _at_first_turn(table, "X 2 4")
     round_.hit(hand)
@@ -204,10 +201,7 @@ def _surrenders_after_a_hit(table: Table) -> None:
     round_.end()
 
 
-@mistake(
-    "surrender_after_split",
-    when=lambda rules: rules.surrender != "none" and not rules.surrender_after_split,
-)
+@granted("surrender_after_split", surrender_fault, "8S 8D", split=True)
 def _surrenders_a_split_hand(table: Table) -> None:
     round_, hand = _at_first_turn(table, "8 8 8", split=("X",))
     round_.split(hand)

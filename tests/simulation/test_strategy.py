@@ -1,8 +1,7 @@
 import pytest
 
 from models.cards import Card
-from simulation.strategy import Options, choose, may_double_on, pair
-from tests.simulation.tables import rules_of
+from simulation.strategy import Options, choose
 
 ALL = Options(double=True, split=False, surrender=True)
 NONE = Options()
@@ -31,7 +30,7 @@ def hand(text: str) -> list[Card]:
     ],
 )
 def test_basic_strategy_by_the_cards(cards: str, up: str, options: Options, action: str) -> None:
-    assert choose(hand(cards), Card(up), options, rules_of("kansas-shoe")) == action
+    assert choose(hand(cards), Card(up), options) == action
 
 
 @pytest.mark.parametrize(
@@ -48,29 +47,6 @@ def test_basic_strategy_by_the_cards(cards: str, up: str, options: Options, acti
     ],
 )
 def test_pairs_are_split_when_it_pays(cards: str, up: str, splits: bool) -> None:
-    options = Options(double=True, split=True)
-    chosen = choose(hand(cards), Card(up), options, rules_of("kansas-shoe"))
+    options = Options(double=True, split=True, double_after_split=True)
+    chosen = choose(hand(cards), Card(up), options)
     assert (chosen == "split") is splits
-
-
-def test_a_king_and_a_queen_are_a_pair_only_by_value() -> None:
-    assert pair(hand("KS QD"), rules_of("kansas-shoe"))
-    assert not pair(hand("KS QD"), rules_of("home"))
-    assert pair(hand("KS KD"), rules_of("home"))
-
-
-@pytest.mark.parametrize(
-    ("cards", "rulebook", "allowed"),
-    [
-        ("6S 5D", "pitch-double-deck", True),
-        ("6S 2D", "pitch-double-deck", False),
-        ("AS 8D", "pitch-double-deck", False),
-        ("6S 2D", "kansas-shoe", True),
-        ("AS KD", "kansas-shoe", False),
-        ("2S 3D 4C", "kansas-shoe", False),
-    ],
-)
-def test_doubles_are_made_on_the_totals_of_the_house(
-    cards: str, rulebook: str, allowed: bool
-) -> None:
-    assert may_double_on(hand(cards), rules_of(rulebook)) is allowed
