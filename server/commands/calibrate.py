@@ -3,16 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
-import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
-from devices.cameras.file import FileCamera
 from models.errors import InputRefused, OperatorError
 from models.layout import TableLayout, landmarks
 from models.session import CameraPose, CameraRecord, Session
@@ -22,15 +19,16 @@ from server.commands.options import (
 )
 from server.process.atomic_file import check_place, write_whole
 from server.process.terminal import print_json, screen
-from server.report.marker_sheets import marker_sheets
 from stream.clock import HostClock
 from stream.recording import SESSION_FILE, read_session, table_layout
 from stream.toml import to_toml
-from vision.calibration import Calibration, Tie, calibrate
-from vision.camera import Camera, chip_px
-from vision.felt import felt_of
-from vision.overlay import draw_layout, png
-from vision.photos import open_picture
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vision.calibration import Calibration, Tie
+    from vision.camera import Camera
 
 app = typer.Typer()
 
@@ -136,6 +134,11 @@ def run_calibrate(asked: Asked, *, as_json: bool) -> None:
         OperatorError: the picture or a place to write cannot be used, or a point is no point.
         InstallerError: the picture does not determine the pose; why, and what to do about it.
     """
+    from vision.calibration import calibrate
+    from vision.camera import Camera
+    from vision.felt import felt_of
+    from vision.overlay import draw_layout, png
+
     for place in (asked.out, asked.drawn):
         check_place(place, force=asked.force)
     layout = table_layout(asked.layout)
@@ -166,6 +169,8 @@ def write_markers(layout: str, out: Path, *, force: bool) -> None:
         OperatorError: a PDF cannot be written there.
         InstallerError: the layout has no markers.
     """
+    from server.report.marker_sheets import marker_sheets
+
     check_place(out, force=force)
     if out.suffix.lower() != ".pdf":
         raise OperatorError(
@@ -177,12 +182,15 @@ def write_markers(layout: str, out: Path, *, force: bool) -> None:
     screen().print(Text(f"written {out}: print it at 100% and check that its line is 100 mm long"))
 
 
-def picture_at(picture: Path, at_s: float) -> NDArray[np.uint8]:
+def picture_at(picture: Path, at_s: float) -> "NDArray[np.uint8]":
     """Return a picture, or the frame of a video at ``at_s``: ``(H, W, 3)`` uint8 BGR.
 
     Raises:
         OperatorError: it cannot be read, or the video ends before that.
     """
+    from devices.cameras.file import FileCamera
+    from vision.photos import open_picture
+
     if picture.suffix.lower() not in _VIDEOS:
         return open_picture(picture)
     at_ns = round(at_s * 1e9)
@@ -197,7 +205,7 @@ def picture_at(picture: Path, at_s: float) -> NDArray[np.uint8]:
 # --- clicked points ------------------------------------------------------------------------
 
 
-def _clicks(asked: Asked, layout: TableLayout) -> list[Tie]:
+def _clicks(asked: Asked, layout: TableLayout) -> "list[Tie]":
     named = landmarks(layout)
     clicked = [_tie(words, named, "--point", None) for words in asked.points]
     if asked.point_file:
@@ -226,7 +234,11 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
             yield number, content
 
 
-def _tie(words: str, named: dict[str, tuple[float, float]], source: str, line: int | None) -> Tie:
+def _tie(words: str, named: dict[str, tuple[float, float]], source: str, line: int | None) -> "Tie":
+    import numpy as np
+
+    from vision.calibration import Tie
+
     place, _, name = (part.strip() for part in words.partition("="))
     try:
         x_px, y_px = (float(part) for part in place.split(","))
@@ -272,7 +284,9 @@ def _put_into(folder: Path, session: Session, camera: CameraRecord, pose: Camera
 # --- output --------------------------------------------------------------------------------
 
 
-def _as_json(found: Calibration, layout: TableLayout) -> dict[str, Any]:
+def _as_json(found: "Calibration", layout: TableLayout) -> dict[str, Any]:
+    from vision.camera import Camera, chip_px
+
     eye = Camera.of(found.pose)
     return {
         "elevation_deg": round(_elevation_deg(eye, layout), 1),
@@ -292,7 +306,10 @@ def _as_json(found: Calibration, layout: TableLayout) -> dict[str, Any]:
     }
 
 
-def _print(found: Calibration, layout: TableLayout, asked: Asked) -> None:
+def _print(found: "Calibration", layout: TableLayout, asked: Asked) -> None:
+    from vision.camera import Camera, chip_px
+    from vision.felt import felt_of
+
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("point")
     table.add_column("error, mm", justify="right")
@@ -324,7 +341,7 @@ def _print(found: Calibration, layout: TableLayout, asked: Asked) -> None:
             console.print(Text(f"{name}: {place}", style="dim"))
 
 
-def _elevation_deg(camera: Camera, layout: TableLayout) -> float:
+def _elevation_deg(camera: "Camera", layout: TableLayout) -> float:
     return camera.elevation_deg(0.0, layout.depth_mm / 2)
 
 

@@ -2,30 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import msgspec
-import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.table import Table
 
-from devices.cameras.file import FileCamera
 from models.cards import DECK, Card
 from models.errors import OperatorError
 from models.session import Lettering, Name
 from server.commands.options import DeckLibrary, Json, Letters, languages_of
-from server.house.known_decks import library
 from server.house.wording import card_text
 from server.process.atomic_file import make_folder, write_whole
 from server.process.exit_status import Exit
 from server.process.terminal import Advance, print_json, progress_bar, screen
-from vision.decks.learning import Learnt, Lesson, too_alike
-from vision.decks.library import Library
-from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes
-from vision.photos import open_picture
-from vision.reader import Reader
-from vision.sightings import in_languages
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vision.decks.learning import Learnt, Lesson
+    from vision.decks.library import Library
+    from vision.decks.profile import DeckProfile
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -84,7 +82,7 @@ class Picture(NamedTuple):
     """A picture to learn from, and the share of all pictures up to it."""
 
     name: str
-    image: NDArray[np.uint8]
+    image: "NDArray[np.uint8]"
     done: float
 
 
@@ -105,6 +103,11 @@ def run_learn(
         OperatorError: a name or file does not exist, or a file is no picture.
         TechnicianError: a film, a network or the deck's earlier profile is damaged.
     """
+    from server.house.known_decks import library
+    from vision.decks.learning import Lesson
+    from vision.reader import Reader
+    from vision.sightings import in_languages
+
     learnt_decks = library(folder)
     _check_name(name)
     reader = in_languages(Reader.load(), letters)
@@ -123,6 +126,8 @@ def run_learn(
 
 def show_list(folder: Path | None, *, as_json: bool) -> None:
     """List the decks of a library."""
+    from server.house.known_decks import library
+
     learnt_decks = library(folder)
     decks = [learnt_decks.open(name) for name in learnt_decks.names()]
     if as_json:
@@ -144,6 +149,8 @@ def show_one(name: str, folder: Path | None, *, as_json: bool) -> None:
     Raises:
         OperatorError, InputRefused, TechnicianError: there is no such deck, or it is damaged.
     """
+    from server.house.known_decks import library
+
     deck = library(folder).open(name)
     learnt_from = {str(card): picture for card, picture in zip(DECK, deck.pictures, strict=True)}
     if as_json:
@@ -163,6 +170,9 @@ def check_deck(name: str, folder: Path | None, *, as_json: bool) -> Exit:
     Raises:
         OperatorError, InputRefused, TechnicianError: there is no such deck, or it is damaged.
     """
+    from server.house.known_decks import library
+    from vision.decks.learning import too_alike
+
     deck = library(folder).open(name)
     alike = too_alike(deck)
     sound = not alike and not deck.lacking
@@ -185,7 +195,7 @@ def _check_name(name: str) -> None:
         ) from refused
 
 
-def _show(lesson: Lesson, files: Sequence[Path], progress: Advance) -> int:
+def _show(lesson: "Lesson", files: Sequence[Path], progress: Advance) -> int:
     """Process every picture; return their number."""
     shown = 0
     for picture in _pictures(files):
@@ -196,6 +206,9 @@ def _show(lesson: Lesson, files: Sequence[Path], progress: Advance) -> int:
 
 
 def _pictures(files: Sequence[Path]) -> Iterator[Picture]:
+    from devices.cameras.file import FileCamera
+    from vision.photos import open_picture
+
     for number, file in enumerate(files):
         if file.suffix.lower() not in FILMS:
             yield Picture(file.name, open_picture(file), (number + 1) / len(files))
@@ -208,14 +221,16 @@ def _pictures(files: Sequence[Path]) -> Iterator[Picture]:
                 yield Picture(f"{file.name} at {frame.at_ns / 1e9:.1f} s", frame.image, done)
 
 
-def _keep(deck: DeckProfile, learnt_decks: Library) -> None:
+def _keep(deck: "DeckProfile", learnt_decks: "Library") -> None:
+    from vision.decks.profile import manifest_bytes, picture_bytes
+
     pictures = picture_bytes(deck)
     make_folder(learnt_decks.folder, "Name another folder with --library")
     write_whole(learnt_decks.manifest(deck.name).with_suffix(".npz"), pictures)
     write_whole(learnt_decks.manifest(deck.name), manifest_bytes(deck, pictures))
 
 
-def _outline(deck: DeckProfile) -> dict[str, Any]:
+def _outline(deck: "DeckProfile") -> dict[str, Any]:
     return {
         "deck": deck.name,
         "lacking": [str(card) for card in deck.lacking],
@@ -225,12 +240,12 @@ def _outline(deck: DeckProfile) -> dict[str, Any]:
     }
 
 
-def _faceless(deck: DeckProfile) -> list[Card]:
+def _faceless(deck: "DeckProfile") -> list[Card]:
     """Return the cards that were learnt from their index alone."""
     return [card for card, faceless in zip(DECK, deck.faceless, strict=True) if faceless]
 
 
-def _as_json(learnt: Learnt, shown: int) -> dict[str, Any]:
+def _as_json(learnt: "Learnt", shown: int) -> dict[str, Any]:
     return {
         **_outline(learnt.profile),
         "shown": shown,
@@ -240,7 +255,7 @@ def _as_json(learnt: Learnt, shown: int) -> dict[str, Any]:
     }
 
 
-def _print(learnt: Learnt, shown: int, learnt_decks: Library) -> None:
+def _print(learnt: "Learnt", shown: int, learnt_decks: "Library") -> None:
     deck, lines = learnt.profile, []
     lines.append(f"{deck.name}: {len(DECK) - len(deck.lacking)} cards known, {shown} pictures seen")
     if learnt.remained:

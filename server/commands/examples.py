@@ -10,11 +10,9 @@ from rich.text import Text
 
 import server
 from models.errors import OperatorError
-from server.commands.calibrate import picture_at
 from server.demo import SESSION
 from server.process.atomic_file import make_folder, write_whole
 from server.process.terminal import screen
-from vision.crops import encoded
 
 app = typer.Typer()
 
@@ -37,6 +35,9 @@ def write_examples(folder: Path) -> None:
     Raises:
         OperatorError: the folder holds something already, or cannot be written.
     """
+    from server.commands.calibrate import picture_at
+    from vision.crops import encoded
+
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OperatorError(
             "the folder is not empty", where=str(folder), way_out="Name a new folder"

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from models.errors import OperatorError, TechnicianError
 from models.house import House
-from server.archive.incident import entry_asked, hold, packed, recordings, round_asked, span_asked
-from server.archive.incident_check import Checked, check_incident
-from server.archive.incident_standing import Trusted, exit_of, proven, unproven
 from server.commands.options import Force, HouseFile, Json
 from server.house.house_file import house_for
 from server.house.wording import counted
@@ -24,6 +21,10 @@ from server.process.terminal import print_json, screen
 from stream.clock import HostClock, utc
 from stream.recording import read_description
 from stream.signing import Signer, named_key
+
+if TYPE_CHECKING:
+    from server.archive.incident_check import Checked
+    from server.archive.incident_standing import Trusted
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -142,6 +143,16 @@ def run_export(export: Export, *, as_json: bool) -> None:
     Raises:
         PitwatchError: there is no such round or time, or something cannot be read or written.
     """
+    from server.archive.incident import (
+        entry_asked,
+        hold,
+        packed,
+        recordings,
+        round_asked,
+        span_asked,
+    )
+    from server.archive.incident_check import check_incident
+
     check_place(export.out, force=export.force)
     journal = export.journal or journal_of(export.session)
     signer = None if export.key is None else Signer.read(export.key)
@@ -182,6 +193,9 @@ def run_verify(file: Path, keys: Keys, *, as_json: bool) -> Exit:
     Raises:
         PitwatchError: it differs from the export, or other keys than those named signed it.
     """
+    from server.archive.incident_check import check_incident
+    from server.archive.incident_standing import Trusted, exit_of, proven, unproven
+
     found = check_incident(file)
     trusted = Trusted(
         table=_is_signed_by(file, "its events are", found.journal_key, keys.table, "--key"),
@@ -285,7 +299,7 @@ def _untrusted(file: Path, what: str) -> TechnicianError:
     )
 
 
-def _as_json(file: Path, found: Checked) -> dict[str, object]:
+def _as_json(file: Path, found: "Checked") -> dict[str, object]:
     return {
         "file": str(file),
         "events": found.events,
@@ -295,7 +309,9 @@ def _as_json(file: Path, found: Checked) -> dict[str, object]:
     }
 
 
-def _standing(found: Checked, trusted: Trusted) -> dict[str, object]:
+def _standing(found: "Checked", trusted: "Trusted") -> dict[str, object]:
+    from server.archive.incident_standing import proven, unproven
+
     return {
         "trusted": {"table": trusted.table, "exporter": trusted.exporter},
         "proven": list(proven(found, trusted)),
@@ -303,7 +319,7 @@ def _standing(found: Checked, trusted: Trusted) -> dict[str, object]:
     }
 
 
-def _summary(line: Text, file: Path, found: Checked) -> Text:
+def _summary(line: Text, file: Path, found: "Checked") -> Text:
     manifest = found.manifest
     line.append(f"  {file}: table {manifest.table}, ")
     line.append("" if manifest.round is None else f"round {manifest.round}, ")
@@ -315,7 +331,7 @@ def _summary(line: Text, file: Path, found: Checked) -> Text:
     return line
 
 
-def _signatures(found: Checked) -> Iterator[str]:
+def _signatures(found: "Checked") -> Iterator[str]:
     journal, exporter = found.journal_key, found.exporter_key
     yield "the journal is not signed" if journal is None else f"the journal is signed by {journal}"
     yield "the file is not signed" if exporter is None else f"the file is signed by {exporter}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,13 +12,12 @@ from rich.text import Text
 from models.cards import Card
 from models.session import Lettering
 from server.commands.options import DeckLibrary, Force, Json, Letters, languages_of
-from server.house.known_decks import library, taught
 from server.house.wording import card_text, is_red
 from server.process.atomic_file import check_place, make_folder, write_whole
 from server.process.terminal import print_json, progress_bar, screen
-from vision.crops import jpeg
-from vision.photos import PhotoReading, annotate, open_picture, read_photo
-from vision.reader import Reader
+
+if TYPE_CHECKING:
+    from vision.photos import PhotoReading
 
 app = typer.Typer()
 
@@ -81,6 +80,10 @@ def run_read(
             drawing cannot be written.
         TechnicianError: a network or a deck's profile is missing or damaged.
     """
+    from server.house.known_decks import library, taught
+    from vision.photos import open_picture, read_photo
+    from vision.reader import Reader
+
     for image in images:
         open_picture(image)
     reader = taught(Reader.load(), decks, [library(kept_in)], letters)
@@ -115,13 +118,16 @@ def drawing_names(images: Sequence[Path]) -> Mapping[Path, str]:
     return names
 
 
-def _draw(reading: PhotoReading, path: Path) -> None:
+def _draw(reading: "PhotoReading", path: Path) -> None:
+    from vision.crops import jpeg
+    from vision.photos import annotate, open_picture
+
     drawn = annotate(open_picture(Path(reading.image)), reading)
     height, width = drawn.shape[:2]
     write_whole(path, jpeg(drawn, (0, 0, width, height), width))
 
 
-def _table(readings: Sequence[PhotoReading]) -> Table:
+def _table(readings: "Sequence[PhotoReading]") -> Table:
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("image", style="bold", overflow="fold")
     table.add_column("cards")

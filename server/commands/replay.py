@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -37,12 +37,13 @@ from server.process.terminal import print_json, progress_bar, screen
 from server.report.page import write_report
 from server.report.story import SessionStory, round_stories
 from server.table.comparison import tally
-from server.table.replay import Replayed, ReplayOptions, replay
 from settlement.balance import balances
 from stream.clock import elapsed_ns
 from stream.copies import whole_journal
 from stream.journal import Journal
-from vision.reader import Reader
+
+if TYPE_CHECKING:
+    from server.table.replay import Replayed, ReplayOptions
 
 app = typer.Typer()
 
@@ -83,6 +84,8 @@ def replay_session(
     is final and matches the truth, without mistakes or device faults. Exit 3 if a person must
     check something. Exit 2 if the session is refused.
     """
+    from server.table.replay import ReplayOptions
+
     options = ReplayOptions(
         folder=session,
         rulebook=rulebook,
@@ -109,7 +112,7 @@ class Outputs:
 
 
 def run_replay(
-    options: ReplayOptions, outputs: Outputs, *, house: House | None = None, as_json: bool
+    options: "ReplayOptions", outputs: Outputs, *, house: House | None = None, as_json: bool
 ) -> Exit:
     """Replay a session, print its rounds, and return the exit status.
 
@@ -128,7 +131,7 @@ def run_replay(
     return exit_for(replayed)
 
 
-def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, Stopwatch]:
+def play_and_write(options: "ReplayOptions", outputs: Outputs) -> "tuple[Replayed, Stopwatch]":
     """Replay a session and write the requested files.
 
     It prints and writes nothing before the whole session is played. Its entries have the numbers
@@ -137,6 +140,9 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
     Raises:
         PitwatchError: the session is not sound, or a file cannot be written.
     """
+    from server.table.replay import replay
+    from vision.reader import Reader
+
     for place in (outputs.report, outputs.journal, outputs.facts):
         check_place(place, force=outputs.force)
     stopwatch = Stopwatch(elapsed_ns)
@@ -152,14 +158,14 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
     return replayed, stopwatch
 
 
-def exit_for(replayed: Replayed) -> Exit:
+def exit_for(replayed: "Replayed") -> Exit:
     """Return the exit status. Clean: all rounds final and true, no mistake, no device fault."""
     as_truth = all(one.verdict == "exact" for one in replayed.comparisons or ())
     clean = as_truth and all(map(is_clean, replayed.rounds)) and not faults_of(replayed)
     return Exit.CLEAN if clean else Exit.FINDINGS
 
 
-def faults_of(replayed: Replayed) -> list[TechnicianError]:
+def faults_of(replayed: "Replayed") -> list[TechnicianError]:
     """Return the device faults for the technician."""
     recording = replayed.recording
     cut = [_cut(camera.name) for camera, film in recording.cameras if film.cut]
@@ -183,13 +189,13 @@ def _cut(camera: str) -> TechnicianError:
     )
 
 
-def facts_of(replayed: Replayed) -> bytes:
+def facts_of(replayed: "Replayed") -> bytes:
     """Return the facts as JSON Lines, as ``settle`` reads them."""
     encode = msgspec.json.Encoder().encode
     return b"".join(encode(event) + b"\n" for event in replayed.events if isinstance(event, Fact))
 
 
-def story_of(replayed: Replayed, house: House) -> SessionStory:
+def story_of(replayed: "Replayed", house: House) -> SessionStory:
     """Return the content of the report, with the house's times and amounts."""
     return SessionStory(
         session=replayed.recording.session,
@@ -218,7 +224,7 @@ def new_journal(path: Path | None) -> Iterator[Journal]:
         yield journal
 
 
-def _print_lines(replayed: Replayed) -> None:
+def _print_lines(replayed: "Replayed") -> None:
     for result in replayed.rounds:
         print_json(result)
     if replayed.comparisons is not None:
@@ -227,7 +233,7 @@ def _print_lines(replayed: Replayed) -> None:
 
 def print_tables(
     console: Console,
-    replayed: Replayed,
+    replayed: "Replayed",
     stopwatch: Stopwatch,
     outputs: Outputs,
     house: House | None = None,
@@ -254,7 +260,7 @@ def print_tables(
             console.print(Text(f"{name}: {path}", style="dim"))
 
 
-def speed_line(replayed: Replayed, stopwatch: Stopwatch) -> str:
+def speed_line(replayed: "Replayed", stopwatch: Stopwatch) -> str:
     """Describe the speed, and the share of each stage."""
     spent_ns = sum(stopwatch.spent_ns.values()) or 1
     shares = ", ".join(f"{name} {share:.0%}" for name, share in stopwatch.shares().items())

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec.structs import replace
@@ -23,7 +23,6 @@ from server.commands.tables import round_view
 from server.house.device_faults import OVERLOAD_WAY_OUT
 from server.house.formatting import Formats
 from server.house.house_file import house_for
-from server.house.known_decks import library, taught
 from server.house.wording import is_clean
 from server.process.exit_status import Exit
 from server.process.program import program_stated
@@ -32,12 +31,13 @@ from server.process.terminal import print_json, screen
 from server.table.check import checked
 from server.table.host_clock import check_synchronised
 from server.table.journal import table_journal
-from server.table.live import LiveTable
 from server.table.sending import Sender
 from server.table.status import Standing
 from settlement.balance import balance, payments_in
 from stream.clock import HostClock, kernel_sync
-from vision.reader import Reader
+
+if TYPE_CHECKING:
+    from server.table.live import LiveTable
 
 app = typer.Typer()
 
@@ -79,6 +79,10 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
     Raises:
         PitwatchError: the configuration is not sound, or the table cannot continue.
     """
+    from server.house.known_decks import library, taught
+    from server.table.live import LiveTable
+    from vision.reader import Reader
+
     placed = checked(file)
     check_synchronised(placed, kernel_sync())
     clock = HostClock()
@@ -127,7 +131,7 @@ class _Printer:
             screen().print(round_view(result, self._formats, balance=found))
 
 
-async def _run(table: LiveTable, sender: Sender, for_s: float | None, formats: Formats) -> None:
+async def _run(table: "LiveTable", sender: Sender, for_s: float | None, formats: Formats) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in stop_signals():
         loop.add_signal_handler(number, stop.set)
@@ -158,7 +162,7 @@ def _print_line(text: str, end: str = "\n") -> None:
     print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
 
-def _print_end(table: LiveTable) -> None:
+def _print_end(table: "LiveTable") -> None:
     standing = table.standing
     line = Text("\nstopped", style="bold")
     if standing.in_play is not None:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
-from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
 from models.errors import InstallerError, OperatorError
@@ -20,19 +19,22 @@ from server.commands.options import HouseFile
 from server.house.house_file import house_for
 from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
-from server.service.access.passwords import PasswordRules
 from server.service.access.people import Role
-from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
-from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
 from server.service.json_log import log_as_json
-from server.service.request.services import services_in
-from server.service.routes.tokens import DAY_NS
-from server.service.store import Store
 from server.table.sending import Target, target_at
 from stream.clock import HostClock
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from server.service.access.passwords import PasswordRules
+    from server.service.store import Store
+
 app = typer.Typer()
+
+_REMEMBERED: Final = 5
+"""Former passwords of an account that it cannot use again, by default."""
 
 
 @app.command(
@@ -86,7 +88,7 @@ def serve(
     password_history: Annotated[
         int,
         typer.Option(min=0, max=24, help="Number of former passwords that cannot be reused."),
-    ] = 5,
+    ] = _REMEMBERED,
     password_days: Annotated[
         int | None,
         typer.Option(min=1, metavar="DAYS", help="Passwords expire after this many days."),
@@ -160,7 +162,7 @@ class People:
 
     guarded_roles: Sequence[str] = ()
     """Roles that require a second factor."""
-    password_history: int = PasswordRules().remembered
+    password_history: int = _REMEMBERED
     password_days: int | None = None
 
 
@@ -195,6 +197,8 @@ def run_serve(
             taken.
         TechnicianError: the journal of people's actions is damaged.
     """
+    from server.service.app import Setup, make_app
+
     journals, kept, store = _placed(folder, state, floor, integration, recordings)
     _check_pair(address.certificate, address.key, "--tls-certificate", "--tls-key")
     _check_pair(*identity, "--report-certificate", "--report-key")
@@ -226,7 +230,7 @@ def _placed(
     floor: str | None,
     integration: Path | None,
     recordings: Path | None,
-) -> tuple[Path, Path, Store | None]:
+) -> "tuple[Path, Path, Store | None]":
     """Return the folder of journals and recordings, that of the state, and a shared store."""
     if floor is None:
         if folder is None:
@@ -257,7 +261,7 @@ def _placed(
     return state, state, _record_store(floor, has_recordings=recordings is not None)
 
 
-def _record_store(url: str, *, has_recordings: bool) -> Store:
+def _record_store(url: str, *, has_recordings: bool) -> "Store":
     try:
         from server.floor_record.store import RecordStore
     except ImportError as fault:
@@ -294,7 +298,7 @@ def _identity(certificate: Path | None, key: Path | None) -> Identity | None:
 
 
 def listen(
-    app: FastAPI,
+    app: "FastAPI",
     address: Address,
     listening: Sequence[socket.socket],
     ready: Callable[[], None],
@@ -310,6 +314,8 @@ def listen(
     Raises:
         PitwatchError: the service cannot start.
     """
+    from server.service.request.services import services_in
+
     try:
         _listen(app, address, listening, ready)
     except SystemExit:
@@ -334,11 +340,13 @@ def _stopped_by_signals(server: Server) -> Iterator[None]:
 
 
 def _listen(
-    app: FastAPI,
+    app: "FastAPI",
     address: Address,
     listening: Sequence[socket.socket],
     ready: Callable[[], None],
 ) -> None:
+    from server.service.request.services import services_in
+
     config = configured(
         app,
         proxy_headers=address.proxy is not None,
@@ -366,7 +374,10 @@ def _named(kind: type[E], name: str, what: str, option: str) -> E:
         ) from None
 
 
-def _password_rules(asked: People) -> PasswordRules:
+def _password_rules(asked: People) -> "PasswordRules":
+    from server.service.access.passwords import PasswordRules
+    from server.service.routes.tokens import DAY_NS
+
     days = asked.password_days
     return PasswordRules(asked.password_history, None if days is None else days * DAY_NS)
 
@@ -382,6 +393,8 @@ def is_plain_beyond_loopback(address: Address) -> bool:
 
 
 def _print_addresses(kept: Path, address: Address) -> None:
+    from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
+
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
     if is_plain_beyond_loopback(address):

@@ -3,25 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import msgspec
 import typer
 from rich.text import Text
 
-from devices.cameras.writer import Preset
 from models.errors import OperatorError
 from models.judgements import RoundSettled
 from models.session import Name
-from server.commands.live_session import play_live
 from server.commands.options import RULEBOOK_HELP, Force, Json, Knobs
 from server.house.wording import counted
 from server.process.terminal import print_json, progress_bar, screen
-from simulation.session import Settings, simulate
 from simulation.wire import ShoeDriver
 from stream.recording import read_events
-from vision.scenes.decks import deck_ids
 from vision.scenes.look import FELTS, Look, varied_look
+
+if TYPE_CHECKING:
+    from devices.cameras.writer import Preset
+    from simulation.session import Settings
 
 app = typer.Typer()
 
@@ -158,6 +158,9 @@ def simulate_session(
     as_json: Json = False,
 ) -> None:
     """Simulate a table from a seed; write it as a session with its truth file."""
+    from server.commands.live_session import play_live
+    from simulation.session import Settings
+
     width, height = pair(size, "--size", "x", int) or (None, None)
     look = look_of(
         seed,
@@ -204,12 +207,14 @@ def simulate_session(
         play_live(session, as_json=as_json)
 
 
-def run_simulate(settings: Settings, folder: Path, *, as_json: bool, force: bool = False) -> None:
+def run_simulate(settings: "Settings", folder: Path, *, as_json: bool, force: bool = False) -> None:
     """Write a session's folder, whole or not at all, and print its contents.
 
     Raises:
         PitwatchError: the settings cannot be dealt, or the disk refuses.
     """
+    from simulation.session import simulate
+
     _check_choices(settings)
     with progress_bar("filming") as progress:
         simulate(settings, folder, lambda done, of: progress(done / of), force=force)
@@ -232,6 +237,8 @@ def look_of(seed: int, *, vary: bool, given: Mapping[str, Any]) -> Look:
     Raises:
         OperatorError: no encoder accepts the picture.
     """
+    from vision.scenes.decks import deck_ids
+
     start = varied_look(seed, decks=deck_ids()) if vary else Look()
     look = replace(start, **{name: value for name, value in given.items() if value is not None})
     if look.width_px % 2 or look.height_px % 2:
@@ -278,13 +285,17 @@ def shoe_driver(name: str) -> ShoeDriver:
     return cast(ShoeDriver, name)
 
 
-def encoder_preset(name: str) -> Preset:
+def encoder_preset(name: str) -> "Preset":
     """Return the encoder's preset; raises ``OperatorError`` for an unknown one."""
+    from devices.cameras.writer import Preset
+
     _check("--preset", name, get_args(Preset))
     return cast(Preset, name)
 
 
-def _check_choices(settings: Settings) -> None:
+def _check_choices(settings: "Settings") -> None:
+    from vision.scenes.decks import deck_ids
+
     _check("--deck", settings.look.deck, deck_ids())
     _check("--felt", settings.look.felt, FELTS)
     try:

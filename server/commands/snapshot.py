@@ -2,20 +2,22 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 from rich.text import Text
 
 from models.errors import TechnicianError
-from server.archive.snapshot import Checked, check_journal, check_recording, check_snapshot
 from server.commands.options import Json
 from server.process.exit_status import Exit
 from server.process.memory import within_memory
 from server.process.terminal import print_json, screen
 from stream.clock import utc
 from stream.signing import named_key
+
+if TYPE_CHECKING:
+    from server.archive.snapshot import Checked
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -59,6 +61,8 @@ def print_verified(
         TechnicianError: it, the journal or the recording differs from what was signed.
         InstallerError: the key is invalid.
     """
+    from server.archive.snapshot import check_journal, check_recording, check_snapshot
+
     try:
         content = file.read_bytes()
     except OSError as fault:
@@ -84,7 +88,7 @@ def print_verified(
     return Exit.UNPROVEN if key is None else Exit.CLEAN
 
 
-def _described(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
+def _described(file: Path, found: "Checked", proved: dict[str, bool]) -> Text:
     facts = found.facts
     line = Text("unchanged", style="bold green")
     line.append(

@@ -7,7 +7,6 @@ from shutil import copytree
 import numpy as np
 import pytest
 
-from server.commands import replay as replay_command
 from server.commands.app import run
 from simulation.session import Settings, simulate
 from vision.scenes.look import Look
@@ -46,7 +45,7 @@ class Blind:
 
 @pytest.fixture(autouse=True)
 def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay_command, "Reader", Blind)
+    monkeypatch.setattr("vision.reader.Reader", Blind)
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from server.commands.app import VERBS
+
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 
@@ -24,10 +26,17 @@ def imported_by(python: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
+def test_settling_imports_nothing_heavy() -> None:
+    assert not imported_by(
+        "from server.archive import settling; from server.house import rulebooks"
+    )
+
+
 @pytest.mark.slow(shows="the command line")
-def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
-    settling = "from server.archive import settling; from server.house import rulebooks"
-    assert not imported_by(f"{ran(['settle', '--help'])}; {settling}")
+def test_the_help_of_no_command_imports_its_work() -> None:
+    helps = "".join(f"run([{verb!r}, '--help'])\n" for verb in VERBS)
+    found = imported_by(f"from server.commands.app import run\n{helps}")
+    assert not found & {*PIXELS, *TABLES, *PAPERS, "fastapi", "starlette"} - {"numpy"}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +62,7 @@ def test_a_small_command_imports_nothing_heavy(command: str) -> None:
 
 
 def test_the_service_starts_without_what_it_rarely_needs() -> None:
-    found = imported_by("import server.commands.serve")
+    found = imported_by("import server.commands.serve, server.service.app")
     assert not found & {"onnxruntime", "httpx", "pyarrow", "duckdb", "alembic", *PAPERS}
 
 
@@ -65,6 +74,7 @@ def test_what_commands_import_is_compiled_once_the_environment_is_made(tmp_path:
     subprocess.run(script, env=made, check=True, capture_output=True)
     asked = (
         "import os, sys, server.service.app, server.commands.review, server.commands.run\n"
+        "import server.table.live, simulation.session, vision.calibration, vision.reader\n"
         "own = [one for one in sys.modules.values() if getattr(one, '__cached__', None)]\n"
         "print([one.__name__ for one in own if not os.path.exists(one.__cached__)])"
     )

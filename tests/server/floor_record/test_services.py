@@ -303,7 +303,7 @@ def test_a_service_on_one_machine_loads_no_database_driver() -> None:
     """`serve FOLDER`, `console` and `run` work where the extra is not installed."""
     words = (
         "import sys; sys.modules.update(psycopg=None, alembic=None)\n"
-        "import server.commands.serve, server.commands.console, server.commands.run\n"
+        "import server.commands.serve, server.commands.console, server.table.live\n"
         "from server.service.app import Setup, make_app\n"
         "from pathlib import Path; from stream.clock import HostClock\n"
         "make_app(Setup(Path(), Path()), HostClock())\n"
