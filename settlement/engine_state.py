@@ -1,13 +1,16 @@
-"""The state that a round starts from: all that an engine needs of the rounds before it."""
+"""The state that a round starts from: all that an engine needs of the rounds before it.
 
-from dataclasses import dataclass
+This module is not compiled: a compiled class has no field types, and a table keeps these states in
+a file.
+"""
+
+import msgspec
 
 from models.judgements import TrayChange, Violation
 from settlement.state import Shoe, State, Table
 
 
-@dataclass(frozen=True, slots=True)
-class ShoeThen:
+class ShoeThen(msgspec.Struct, frozen=True, array_like=True):
     """A shoe at a round's start: the fields of :class:`settlement.state.Shoe`."""
 
     decks: int
@@ -23,8 +26,7 @@ class ShoeThen:
     boxed: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EngineState:
+class EngineState(msgspec.Struct, frozen=True, array_like=True):
     """A table at a round's start. Equal states have equal futures, whatever came before."""
 
     number: int

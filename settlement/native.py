@@ -28,7 +28,16 @@ class Form(NamedTuple):
 ENGINE: Final = Form(
     "engine",
     "settlement",
-    ("__init__", "balance", "clauses", "ledger", "native", "pay_tables", "rulebooks"),
+    (
+        "__init__",
+        "balance",
+        "clauses",
+        "engine_state",
+        "ledger",
+        "native",
+        "pay_tables",
+        "rulebooks",
+    ),
     "3",
 )
 RECONCILER: Final = Form("reconciler", "settlement/reconcile", ("__init__",), "1")
@@ -62,7 +71,7 @@ def found(form: Form) -> str | None:
 def sources(form: Form) -> list[str]:
     """Return the files that a form depends on, relative to the project's root."""
     files = [f"models/{name}.py" for name in _modules_in("models")]
-    files += [f"settlement/{name}.py" for name in ("__init__", "clauses", "native")]
+    files += [f"settlement/{name}.py" for name in ("__init__", "clauses", "engine_state", "native")]
     files += modules(ENGINE)
     if form is RECKONING:
         files += [f"{RECONCILER.package}/__init__.py", *modules(RECONCILER)]

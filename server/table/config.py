@@ -15,7 +15,9 @@ from models.decode import from_toml, toml_refusals, toml_tree
 from models.errors import InputRefused, InstallerError
 from models.layout import TableLayout
 from models.money import Cents
+from models.rulebook import Rulebook
 from models.session import CameraPose, Lettering, Name, ReferencePoint
+from server.house.rulebooks import at_table, cited
 from stream.recording import table_layout
 
 
@@ -205,3 +207,10 @@ def layout_of(placed: Placed) -> TableLayout:
     """Return the felt; raises as :func:`stream.recording.table_layout` does."""
     file = placed.beside(placed.config.layout)
     return table_layout(str(file) if file.suffix == ".toml" else placed.config.layout)
+
+
+def rules_of(placed: Placed) -> Rulebook:
+    """Return the rules in force: the rulebook's, with the table's own limits."""
+    config = placed.config
+    rules = cited(config.rulebook, placed.file.parent, placed.file).rules
+    return at_table(rules, config.table_min, config.table_max)

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from server.table.config import Placed, SentCheckpoints
-from server.table.kept_rest import RestFile
+from server.table.config import Placed, SentCheckpoints, rules_of
+from server.table.kept_rest import RestFile, made_by
 from server.table.sending import Access, Sender, Target, known_checkpoints, target_at
 from stream.checkpoints import trusted
 from stream.clock import HostClock
@@ -20,7 +20,7 @@ def _print_line(line: str) -> None:
 @contextmanager
 def table_journal(
     placed: Placed, clock: HostClock, warn: Callable[[str], None] = _print_line
-) -> Iterator[tuple[Journal, Sender, RestFile]]:
+) -> Iterator[tuple[Journal, Sender, RestFile | None]]:
     """Open the table's journal, or create it; seal it at the end.
 
     ``warn`` receives a line for every target whose checkpoints cannot be read, and for a kept rest
@@ -32,16 +32,32 @@ def table_journal(
     config, path = placed.config, placed.beside(placed.config.journal)
     signer = None if config.signing_key is None else Signer.read(placed.beside(config.signing_key))
     targets = _targets(placed, signer)
-    rests = RestFile(path, signer, warn)
+    rests = _rests(placed, signer, warn)
     with Sender(targets) as sender:
         due = _due(config.checkpoints, signer, clock, sender)
         if path.exists():
             known = trusted(known_checkpoints(targets, warn), _keys(signer))
-            opened = rests.open_journal(due, config.table, known)
+            if rests is None:
+                opened = Journal.open(path, due, config.table, known)
+            else:
+                opened = rests.open_journal(due, config.table, known)
         else:
             opened = Journal.create(path, due, config.table)
         with opened as journal:
             yield journal, sender, rests
+
+
+def _rests(placed: Placed, signer: Signer | None, warn: Callable[[str], None]) -> RestFile | None:
+    """Return the file of the table's rests; ``None`` where a start needs the whole journal.
+
+    It does where every start reads people's entries from the beginning of a file: each is compared
+    with those in the journal.
+    """
+    config, place = placed.config, placed.config.console
+    if place not in (None, "-") and placed.beside(place).is_file():
+        return None
+    made = made_by(rules_of(placed), config.dealing)
+    return RestFile(placed.beside(config.journal), signer, made, warn)
 
 
 def _targets(placed: Placed, signer: Signer | None) -> tuple[Target, ...]:

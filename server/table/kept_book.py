@@ -8,7 +8,7 @@ from models.judgements import (
     ReviewRaised,
     RoundResult,
 )
-from server.table.round_starts import KeptStarts
+from server.table.round_starts import RoundStart, RoundStarts
 from settlement.reconcile import (
     Item,
 )
@@ -18,7 +18,10 @@ from settlement.reconcile import (
 class KeptBook:
     """What a book knows of the rounds before one, without what the journal shows by itself."""
 
-    starts: KeptStarts
+    start: RoundStart
+    """The start of that round."""
+    starts: RoundStarts
+    """Those of the rounds before it."""
     raised: tuple[ReviewRaised, ...]
     decisions: tuple[ReviewResolved, ...]
     decided: dict[int, tuple[tuple[Item, ...], tuple[int, ...]]]

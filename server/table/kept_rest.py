@@ -2,13 +2,16 @@
 
 A start otherwise verifies and settles every entry of the session. With this file it reads the
 entries since the last rest, and verifies the others once it runs. The file proves nothing by
-itself: it holds only what the journal shows as well, it names the entry that it continues by number
-and hash, and it is signed like a checkpoint. A file that does not fit is not used, and then the
-start takes the long way to the same result.
+itself: it holds only what the journal shows as well, it names the entries that it rests on by
+number and hash, and it is signed like a checkpoint. A file that does not fit is not used, and then
+the start takes the long way to the same result.
 
 ::
 
-    {"sha256": …, "key": …, "signature": …} LF {the rest} LF
+    {"sha256": …, "key": …, "signature": …} LF made by LF {the rest} LF
+
+The hash is over all that follows the first line. ``made by`` names the program, the rules and the
+way of dealing: another program's rest is not decoded.
 """
 
 import hashlib
@@ -32,7 +35,7 @@ from settlement.rulebooks import rules_hash
 from stream.checkpoints import Checkpoint
 from stream.files import JournalFiles
 from stream.journal import AnotherJournal, Checkpoints, Journal, Place
-from stream.reading import journal_id
+from stream.reading import entries_after
 from stream.signing import Signer, is_digest_signed
 
 _PURPOSE: Final = "rest"
@@ -47,37 +50,14 @@ def made_by(rules: Rulebook, dealing: Dealing) -> str:
 class KeptRest(msgspec.Struct, frozen=True, kw_only=True):
     """A table's state at a rest, from the entries up to it."""
 
-    made_by: str
-    """The program, and the rules and the way of dealing that it was given."""
-    journal: str
-    """The journal's id."""
-    head: str
-    """The hash, in hex, of the entry before the opening of the last round."""
-    rest: Rest
-    shown: int
+    place: Place
+    """The last entry that a start need not read: the one before the opening of the last round."""
+    shown: Place
     """The entry that showed the rest: a new shoe."""
-    shown_hash: str
-    """Its hash, in hex."""
-    end_ns: int
-    """The time of the last observation up to the rest."""
-    tracks: dict[str, int]
-    """The highest track that each camera has used."""
+    rest: Rest
     learned: Learned
     standing: KeptStanding
     book: KeptBook
-
-    @property
-    def place(self) -> Place:
-        """The last entry that a start need not read."""
-        return Place(self.book.starts.start.seq - 1, bytes.fromhex(self.head))
-
-    def misfit(self, journal: Journal, made_by: str) -> str | None:
-        """Return why a start cannot go on from here; ``None`` where it can."""
-        if self.made_by != made_by:
-            return "the program, the rules or the way of dealing have changed"
-        if journal.hash_of(self.shown).hex() != self.shown_hash:
-            return f"the journal has another entry {self.shown}, or none"
-        return None
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -94,12 +74,14 @@ class RestFile:
 
     Attributes:
         signer: the table's key; ``None`` for a table without one, whose file is not signed.
+        made_by: as :func:`made_by` returns it.
         warn: receives a line where a file is not used.
         found: the rest from which the journal was opened: earlier entries are not verified yet.
     """
 
     journal: Path
     signer: Signer | None
+    made_by: str
     warn: Callable[[str], None]
     found: KeptRest | None = None
 
@@ -120,10 +102,9 @@ class RestFile:
             TechnicianError: as :meth:`stream.journal.Journal.open`.
         """
         kept = self.read()
-        if kept is not None and journal_id(self.journal) != kept.journal:
-            self.ignored("it is another journal's")
-        elif kept is not None:
+        if kept is not None:
             try:
+                entries_after(self.journal, kept.shown, at_most=0)
                 journal = Journal.open(self.journal, checkpoints, table, against, kept.place)
             except AnotherJournal as fault:
                 self.ignored(fault.what)
@@ -133,14 +114,15 @@ class RestFile:
         return Journal.open(self.journal, checkpoints, table, against)
 
     def read(self) -> KeptRest | None:
-        """Return the rest; ``None`` where there is no file, or one that somebody else wrote."""
+        """Return the rest; ``None`` where there is no file, or one that somebody else wrote.
+
+        The journal may not have its entries.
+        """
         if self.path.exists() and not self.path.is_file():  # a pipe would stop the start
             self.ignored("it is no file")
             return None
         try:
-            first, body = self.path.read_bytes().split(b"\n", 1)
-            self._check(msgspec.json.decode(first, type=_Head), hashlib.sha256(body).digest())
-            return msgspec.json.decode(body, type=KeptRest)
+            return msgspec.json.decode(self._checked(self.path.read_bytes()), type=KeptRest)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as fault:
@@ -153,7 +135,7 @@ class RestFile:
 
     def write(self, kept: KeptRest) -> None:
         """Replace the file. Where the disk refuses it, the one before stays."""
-        body = msgspec.json.encode(kept) + b"\n"
+        body = b"%b\n%b\n" % (self.made_by.encode(), msgspec.json.encode(kept))
         digest = hashlib.sha256(body).digest()
         head = _Head(sha256=digest.hex())
         if self.signer is not None:
@@ -166,14 +148,20 @@ class RestFile:
                 file.write(msgspec.json.encode(head) + b"\n" + body)
             half.replace(self.path)
 
-    def _check(self, head: _Head, digest: bytes) -> None:
+    def _checked(self, content: bytes) -> bytes:
+        """Return the rest in the file, if this program wrote it with the table's key."""
+        first, body = content.split(b"\n", 1)
+        head, digest = msgspec.json.decode(first, type=_Head), hashlib.sha256(body).digest()
         if head.sha256 != digest.hex():
             raise ValueError("it does not match its hash")
-        if self.signer is None:
-            return
-        own, signature = self.signer.public, bytes.fromhex(head.signature)
-        if head.key != own.hex() or not is_digest_signed(own, signature, _PURPOSE, digest):
-            raise ValueError("the table's key did not sign it")
+        if self.signer is not None:
+            own, signature = self.signer.public, bytes.fromhex(head.signature)
+            if head.key != own.hex() or not is_digest_signed(own, signature, _PURPOSE, digest):
+                raise ValueError("the table's key did not sign it")
+        made_by, kept = body.split(b"\n", 1)
+        if made_by != self.made_by.encode():
+            raise ValueError("the program, the rules or the way of dealing have changed")
+        return kept
 
 
 def _private(path: str, flags: int) -> int:

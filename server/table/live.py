@@ -24,19 +24,18 @@ from models.events import (
     ReviewResolved,
 )
 from models.layout import TableLayout
-from models.rulebook import Rulebook
-from server.house.rulebooks import at_table, cited, stated
+from server.house.rulebooks import stated
 from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
 from server.table.clearing import Clearing
 from server.table.clock_faults import ClockFaults
-from server.table.config import Camera, Placed, Port, layout_of
+from server.table.config import Camera, Placed, Port, layout_of, rules_of
 from server.table.decision_requests import Words, open_for_requests
 from server.table.entries import Entries
 from server.table.eye import Eye
 from server.table.gc_pauses import rare_collections
 from server.table.host_clock import check_not_before, stepped_back
-from server.table.kept_rest import RestFile, made_by
+from server.table.kept_rest import RestFile
 from server.table.order import Order
 from server.table.overload import Overload
 from server.table.persons import Word, check_spots
@@ -46,7 +45,7 @@ from server.table.recorder import SessionRecorder, room_alarm
 from server.table.recordings import Recordings, may_turn_over
 from server.table.rest import Rest
 from server.table.rest_keeper import RestKeeper
-from server.table.resume import Identities, Past, catch_up, past_of, recall, unwatched
+from server.table.resume import Identities, catch_up, past_of, recall, unwatched
 from server.table.status import Standing
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
@@ -68,13 +67,6 @@ _ROUNDS_KEPT: Final = 200
 _TIDY_NS: Final = 600_000 * _MS
 _BEGIN_TIDY_NS: Final = 60_000 * _MS
 """Nanoseconds by which the journal states whether the clock is synchronised."""
-
-
-def rules_of(placed: Placed) -> Rulebook:
-    """Return the rules in force: the rulebook's, with the table's own limits."""
-    config = placed.config
-    rules = cited(config.rulebook, placed.file.parent, placed.file).rules
-    return at_table(rules, config.table_min, config.table_max)
 
 
 class LiveTable:
@@ -115,7 +107,7 @@ class LiveTable:
         self._rules = rules_of(placed)
         with rare_collections():
             self._rests = rests
-            self._past = self._read()
+            self._past = past_of(journal, None if rests is None else rests.found)
             self._words = Words(self._past.decisions)
             check_not_before(placed, clock.now_ns(), self._past.end_ns)
             self._recalling = True
@@ -186,7 +178,9 @@ class LiveTable:
                 raise
             if self._past.kept is None or self._rests is None:
                 return self._recalled_from(None)
-            self._past = self._read_all(self._rests, fault.what)
+            self._rests.ignored(fault.what)
+            self._journal.verify()
+            self._past = past_of(self._journal)
         return self._recalled()
 
     def _rest(self) -> Rest | None:
@@ -194,34 +188,13 @@ class LiveTable:
             return self._past.rest
         return self._past.reading.rest_under(this_program().program_hash)
 
-    def _read(self) -> Past:
-        """Read the earlier run's entries, from a kept rest where it fits."""
-        rests = self._rests
-        if rests is None or rests.found is None:
-            return past_of(self._journal)
-        made = made_by(self._rules, self._placed.config.dealing)
-        misfit = rests.found.misfit(self._journal, made)
-        if _is_read_again(self._placed):
-            misfit = "people's entries are in a file that every start reads"
-        if misfit is not None:
-            return self._read_all(rests, misfit)
-        return past_of(self._journal, rests.found)
-
-    def _read_all(self, rests: RestFile, why: str) -> Past:
-        """Verify and read every entry after all."""
-        rests.ignored(why)
-        self._journal.verify()
-        return past_of(self._journal)
-
     def _rest_keeper(self) -> RestKeeper | None:
         """Return what keeps the rests from now on."""
-        if self._rests is None or _is_read_again(self._placed):
+        if self._rests is None:
             return None
-        made = made_by(self._rules, self._placed.config.dealing)
         return RestKeeper(
             self._rests,
             self._journal,
-            made,
             self._past,
             pipeline=self._pipeline,
             standing=self.standing,
@@ -484,15 +457,6 @@ class LiveTable:
             if self._keeper is not None:
                 self._keeper.take(event)
             self._on_entry(event)
-
-
-def _is_read_again(placed: Placed) -> bool:
-    """Return whether every start reads people's entries from their beginning: from a file.
-
-    Each is compared with those in the journal, so such a start needs all of that.
-    """
-    place = placed.config.console
-    return place not in (None, "-") and placed.beside(place).is_file()
 
 
 class _Noted:

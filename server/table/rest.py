@@ -58,6 +58,10 @@ class Rest:
     """Shoes without a link, or back without a report of missed cards."""
     shoes: frozenset[str]
     """The readers of a shoe that have reported so far."""
+    end_ns: int
+    """The time of the last observation."""
+    tracks: dict[str, int]
+    """The highest track that each camera has used."""
     program: str = ""
     """The hash of the program that stated itself last."""
 
@@ -76,6 +80,12 @@ class RestReading:
     rest: Rest | None = None
     ended: Rest | None = None
     """The end of the last round; ``None`` while one is in play."""
+    last_seq: int = 0
+    """The number of the last entry."""
+    end_ns: int = 0
+    """The time of the last observation."""
+    tracks: dict[str, int] = field(default_factory=dict)
+    """The highest track that each camera has used."""
     _number: int = 0
     _phases: RoundPhases = field(default_factory=RoundPhases)
     _lying: set[Track] = field(default_factory=set)
@@ -90,7 +100,13 @@ class RestReading:
     @classmethod
     def after(cls, rest: Rest) -> Self:
         """Return the state at a rest: reading continues with the entry after it."""
-        reading = cls(ended=rest, _number=rest.played)
+        reading = cls(
+            ended=rest,
+            last_seq=rest.seq,
+            end_ns=rest.end_ns,
+            tracks=dict(rest.tracks),
+            _number=rest.played,
+        )
         reading._phases.go_on(rest.phases)
         reading._lying, reading._deaf = set(rest.over), set(rest.deaf)
         reading._shoes, reading._recent = set(rest.shoes), list(rest.recent)
@@ -102,6 +118,9 @@ class RestReading:
 
     def follow(self, event: AnyEvent) -> None:
         """Process the next entry."""
+        self.last_seq = event.seq or self.last_seq
+        if isinstance(event, Observation):
+            self.end_ns = max(self.end_ns, event.at or 0)
         self._phases.follow_event(event)
         match event:
             case RoundOpened():
@@ -139,6 +158,7 @@ class RestReading:
         match seen:
             case CardSighted():
                 self._lying.add((seen.source, seen.track))
+                self.tracks[seen.source] = max(self.tracks.get(seen.source, 0), seen.track)
                 return
             case CardGone():
                 self._lying.discard((seen.source, seen.track))
@@ -175,5 +195,7 @@ class RestReading:
             phases=self._phases.kept(),
             deaf=frozenset(self._deaf),
             shoes=frozenset(self._shoes),
+            end_ns=self.end_ns,
+            tracks=dict(self.tracks),
             program=self._program,
         )

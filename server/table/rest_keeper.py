@@ -1,11 +1,7 @@
 """Writes the file of a live table's rests as they come."""
 
-from dataclasses import dataclass
-
 from models.events import (
-    CardSighted,
     Event,
-    Observation,
     ReviewResolved,
     RoundOpened,
     ShoeLoaded,
@@ -17,18 +13,8 @@ from server.table.rest import Rest
 from server.table.resume import Past
 from server.table.status import KeptStanding, Standing
 from settlement.reconcile import Learned
-from stream.journal import Journal
+from stream.journal import Journal, Place
 from stream.reading import UnknownEvent
-
-
-@dataclass(frozen=True, slots=True)
-class _AtEnd:
-    """What is known at the end of a round."""
-
-    end_ns: int
-    tracks: dict[str, int]
-    learned: Learned
-    standing: KeptStanding
 
 
 class RestKeeper:
@@ -42,7 +28,6 @@ class RestKeeper:
     Args:
         file: where it is written.
         journal: the table's.
-        made_by: as in :class:`KeptRest`.
         past: what the table knew at its start; the journal may hold more by now.
         pipeline: the table's.
         standing: the table's; it has taken each event before :meth:`take` does.
@@ -52,22 +37,21 @@ class RestKeeper:
         self,
         file: RestFile,
         journal: Journal,
-        made_by: str,
         past: Past,
         *,
         pipeline: Pipeline,
         standing: Standing,
     ) -> None:
-        self._file, self._journal, self._made_by = file, journal, made_by
+        self._file, self._journal = file, journal
         self._pipeline, self._standing, self._reading = pipeline, standing, past.reading
-        self._end_ns, self._tracks = past.end_ns, past.tracks
         self._round = 0
         """The round in play or played last, where its opening was received and no event since then
         concerns an earlier one; else 0."""
-        self._at_end: _AtEnd | None = None
+        self._at_end: tuple[Learned, KeptStanding] | None = None
+        """What is known at its end."""
         self._loaded: set[str] = set()
         """The readers that reported a new shoe since that round's end."""
-        for event in journal.read(past.last_seq):
+        for event in journal.read(self._reading.last_seq):
             if not isinstance(event, UnknownEvent):
                 self._reading.follow(event)
 
@@ -79,7 +63,7 @@ class RestKeeper:
         rest = self._reading.ended
         if rest is not None and rest is not ended:
             self._loaded.clear()
-            self._at_end = self._taken()
+            self._at_end = self._pipeline.learned(), self._standing.kept()
         if isinstance(event, ShoeLoaded):
             self._loaded.add(event.source)
         if rest is not None and rest is self._reading.rest and rest.shoes <= self._loaded:
@@ -95,22 +79,12 @@ class RestKeeper:
                 self._concerns(number)
             case RoundSettled(result=result):
                 self._concerns(result.round)
-            case CardSighted():
-                latest = max(self._tracks.get(event.source, 0), event.track)
-                self._tracks[event.source] = latest
             case _:
                 pass
-        if isinstance(event, Observation):
-            self._end_ns = max(self._end_ns, event.at or 0)
 
     def _concerns(self, number: int) -> None:
         if number < self._round:
             self._round = 0
-
-    def _taken(self) -> _AtEnd:
-        return _AtEnd(
-            self._end_ns, dict(self._tracks), self._pipeline.learned(), self._standing.kept()
-        )
 
     def _keep(self, rest: Rest, shown: int) -> None:
         """Write the file, once for each rest."""
@@ -120,18 +94,15 @@ class RestKeeper:
         book = self._pipeline.kept(rest.played)
         if book is None:
             return
+        learned, standing = at_end
+        before = book.start.seq - 1
         self._file.write(
             KeptRest(
-                made_by=self._made_by,
-                journal=self._journal.identity.journal,
-                head=self._journal.hash_of(book.starts.start.seq - 1).hex(),
+                place=Place(before, self._journal.hash_of(before)),
+                shown=Place(shown, self._journal.hash_of(shown)),
                 rest=rest,
-                shown=shown,
-                shown_hash=self._journal.hash_of(shown).hex(),
-                end_ns=at_end.end_ns,
-                tracks=at_end.tracks,
-                learned=at_end.learned,
-                standing=at_end.standing,
+                learned=learned,
+                standing=standing,
                 book=book,
             )
         )

@@ -5,7 +5,7 @@ rest. The drivers process the shoe's frames again, so that their counts continue
 keep their identity.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import hypot
@@ -57,23 +57,16 @@ class Past:
     rest: Rest | None = None
     """The table's last rest."""
     reading: RestReading = field(default_factory=RestReading)
-    """The state of the table at the end."""
+    """The state of the table at the end; it may go on from there."""
+    end_ns: int = 0
+    """The time of the last observation."""
+    tracks: Mapping[str, int] = field(default_factory=dict)
+    """The highest track that each camera has used."""
     kept: KeptRest | None = None
     """The rest after which the observations and conclusions begin; ``None`` where none is left
     out."""
     last_round: tuple[AnyEvent, ...] = ()
     """With ``kept``: the entries from the opening of the last round before that rest up to it."""
-
-    @property
-    def last_seq(self) -> int:
-        """The number of the last of these entries."""
-        return max((one.seq or 0 for one in (*self.observations, *self.concluded)), default=0)
-
-    @property
-    def end_ns(self) -> int:
-        """Time of the last observation."""
-        before_ns = 0 if self.kept is None else self.kept.end_ns
-        return max((one.at or 0 for one in self.observations), default=before_ns)
 
     @property
     def rules_stated(self) -> bool:
@@ -98,15 +91,6 @@ class Past:
                 found.pop(one.track, None)
         return found
 
-    @property
-    def tracks(self) -> dict[str, int]:
-        """The highest track that each camera has used."""
-        found = {} if self.kept is None else dict(self.kept.tracks)
-        for one in self.observations:
-            if isinstance(one, CardSighted):
-                found[one.source] = max(found.get(one.source, 0), one.track)
-        return found
-
 
 def past_of(journal: Journal, kept: KeptRest | None = None) -> Past:
     """Read an earlier run's entries; with ``kept``, only those that a start from there needs."""
@@ -125,6 +109,8 @@ def past_of(journal: Journal, kept: KeptRest | None = None) -> Past:
         tuple(one for one in events if not isinstance(one, Observation)),
         reading.rest if kept is None else kept.rest,
         reading,
+        reading.end_ns,
+        dict(reading.tracks),
         kept,
         last_round,
     )

@@ -139,13 +139,14 @@ class SettlementBook:
         No event since that one opened may concern an earlier round. ``None`` where the start of
         that round is not known.
         """
-        starts = self._starts.kept(number)
-        if starts is None:
+        start = self._starts.of(number)
+        if start is None:
             return None
         changed = {one for one in self._changed if one < number}
         return KeptBook(
-            starts,
-            tuple(one for one in self._raised if (one.seq or 0) < starts.start.seq),
+            start,
+            self._starts.until(start),
+            tuple(one for one in self._raised if (one.seq or 0) < start.seq),
             tuple(self._decisions),
             {
                 one: (
@@ -161,7 +162,7 @@ class SettlementBook:
 
     def _go_on(self, kept: KeptBook) -> None:
         """Restore what :meth:`kept` returned."""
-        self._starts = RoundStarts.after(kept.starts)
+        self._starts = kept.starts.until(kept.start)
         self._raised, self._decisions = list(kept.raised), list(kept.decisions)
         self._decided = {
             one: Decided((), frozenset(items), frozenset(void))
@@ -170,7 +171,7 @@ class SettlementBook:
         self._settled = {one.round: one for one in kept.changed}
         self._posted = {one: list(lines) for one, lines in kept.posted.items()}
         self._changed = set(self._settled)
-        self._forgotten = kept.starts.start.number - 1
+        self._forgotten = kept.start.number - 1
 
     def check(self, decision: ReviewResolved, engine: Engine) -> None:
         """Check a decision; as :func:`settlement.reconcile.check_decision`."""
@@ -217,7 +218,7 @@ class SettlementBook:
         Raises:
             OperatorError: under these rules the facts do not give the journal's settlements.
         """
-        start = None if kept is None else kept.starts.start.start()
+        start = None if kept is None else kept.start
         if kept is not None:
             self._go_on(kept)
         earlier = set(self._settled)

@@ -38,8 +38,8 @@ from models.events import (
     ShoeLoaded,
 )
 from models.judgements import AnyEvent
-from server.table.config import read_config
-from server.table.kept_rest import RestFile
+from server.table.config import read_config, rules_of
+from server.table.kept_rest import RestFile, made_by
 from server.table.live import LiveTable
 from simulation.ideal import CAMERA
 from stream.clock import HostClock
@@ -168,7 +168,8 @@ def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
     path = placed.beside(placed.config.journal)
     signer = Signer.read(placed.beside(str(placed.config.signing_key)))
     due = Checkpoints(signer, clock, entries=20)
-    rests = RestFile(path, signer, print)
+    made = made_by(rules_of(placed), placed.config.dealing)
+    rests = RestFile(path, signer, made, print)
     with rests.open_journal(due) if path.exists() else Journal.create(path, due) as journal:
         table = LiveTable(placed, journal, clock, Blind(), acknowledged, rests=rests)
         asyncio.run(_until_ended(table, acknowledge))

@@ -1,4 +1,4 @@
-"""A journal that version 1 wrote, read and gone on with by this one."""
+"""Journals that earlier programs wrote, read and gone on with by this one."""
 
 import shutil
 import sqlite3
@@ -16,6 +16,7 @@ from stream.store import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).with_name("version_1.journal")
 HEAD = "624b0bc67af202c2d2e30caab3be14c5017e64bb7dfa58c6a5f15709d89b6aa3"
+HEAD_3 = "b0d39530b25ab40fbd5ebdf3e31d61483f26dcee69f729aa72dc27e5dd15ba09"
 
 
 @pytest.fixture
@@ -104,3 +105,35 @@ def test_a_fact_of_a_newer_version_is_read_without_the_fields_that_this_one_does
     body = b'{"type":"card_dealt","seq":4,"at":9,"table":"T","to":1,"card":"9S","tilt":{"deg":3}}'
     read = event_of(body, "07.journal", 4)
     assert read == CardDealt(seq=4, at=9, table="T", to=1, card=Card("9S"))
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "signed"),
+    [
+        pytest.param("version_3.journal", ("",), 2, id="closed"),
+        pytest.param("version_3_killed.journal", ("", "-wal"), 1, id="killed"),
+    ],
+)
+def test_a_seal_and_a_log_of_version_3_prove_what_they_proved(
+    tmp_path: Path, name: str, files: tuple[str, ...], signed: int
+) -> None:
+    """A kill left the second with its last entry in the log alone, and unsigned."""
+    for ending in files:
+        shutil.copy(Path(__file__).with_name(name + ending), tmp_path)
+    path = tmp_path / name
+    found = verify_journal(path)
+    closed = len(files) == 1
+    assert (found.entries, found.head, found.signed) == (2, HEAD_3, signed)
+    assert (found.sealed, found.lacks_log) == (closed, False)
+    with Journal.open(path) as journal:
+        assert journal.append(RoundClosed()).seq == 3
+    found = verify_journal(path)
+    assert (found.entries, found.sealed, found.gaps) == (3, True, ())
+
+
+def test_a_log_of_version_3_that_is_gone_is_missed(tmp_path: Path) -> None:
+    path = Path(shutil.copy(Path(__file__).with_name("version_3_killed.journal"), tmp_path))
+    assert verify_journal(path).lacks_log
+    with Journal.open(path) as journal:
+        journal.append(RoundClosed())
+    assert verify_journal(path).gaps == (0,)

@@ -10,9 +10,8 @@ from models.decode import decode_event
 from models.events import AnyObservation, Event
 from server.house.rulebooks import stated
 from server.process.stopwatch import Stopwatch
-from server.table.config import Placed, layout_of, read_config
+from server.table.config import Placed, layout_of, read_config, rules_of
 from server.table.kept_rest import RestFile, made_by
-from server.table.live import rules_of
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
 from server.table.rest_keeper import RestKeeper
@@ -54,9 +53,8 @@ def _journalled(table: Table, placed: Placed, journal: Journal) -> None:
     record = TableRecord(journal, noted)
     reconciler = Reckoning(rules, layout_of(placed))
     pipeline = Pipeline("BJ-01", record, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=200)
-    made = made_by(rules, placed.config.dealing)
     rests = rests_of(placed)
-    keepers += [RestKeeper(rests, journal, made, Past(), pipeline=pipeline, standing=standing)]
+    keepers += [RestKeeper(rests, journal, Past(), pipeline=pipeline, standing=standing)]
     now_ns = START_NS
     pipeline.observe((stated(rules, "configuration", now_ns),), now_ns)
     for at_ns, one in _observed(table):
@@ -69,7 +67,8 @@ def _journalled(table: Table, placed: Placed, journal: Journal) -> None:
 def rests_of(placed: Placed, warn: Callable[[str], None] = print) -> RestFile:
     """Return the file of a table's rests."""
     signer = Signer.read(placed.beside(str(placed.config.signing_key)))
-    return RestFile(placed.beside(placed.config.journal), signer, warn)
+    made = made_by(rules_of(placed), placed.config.dealing)
+    return RestFile(placed.beside(placed.config.journal), signer, made, warn)
 
 
 def begun(folder: Path, rounds: int) -> Placed:

@@ -14,8 +14,7 @@ from models.events import RulesStated
 from models.judgements import RoundSettled
 from server.commands.app import run
 from server.house.rulebooks import as_stated, at_table, cited, rules_for, stated
-from server.table.config import read_config
-from server.table.live import rules_of
+from server.table.config import read_config, rules_of
 from settlement.rulebooks import _ADDED_LATER, KNOBS, rules_hash, shown, value
 from stream.reading import read_journal
 from tests.server.evenings import as_file, as_journal, evening, judged

@@ -35,8 +35,7 @@ from server.process.exit_status import Exit
 from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
 from server.table.comparison import compare_sessions, tally
-from server.table.config import Placed, layout_of, read_config
-from server.table.live import rules_of
+from server.table.config import Placed, layout_of, read_config, rules_of
 from server.table.pipeline import Pipeline
 from server.table.playing import Playing, played
 from server.table.record import TableRecord
