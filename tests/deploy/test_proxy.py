@@ -1,0 +1,284 @@
+"""nginx with the shipped configuration before the service: pages, streams, video and abuse."""
+
+import io
+import json
+import os
+import pwd
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import av
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from models.events import RoundOpened
+from simulation.session import simulate
+from stream.journal import Journal
+from tests.deploy.tools import DEPLOY, ROOT, tool
+from tests.golden.sessions import SESSIONS
+from tests.server.certificates import self_signed
+from tests.server.service.house import HELD, House, play, until
+from vision.scenes.look import Look
+
+pytestmark = pytest.mark.slow
+
+SHIPPED: Final = DEPLOY / "nginx" / "pitwatch.conf"
+SMALL: Final = Look(width_px=640, height_px=360, fps=10, noise_sigma=1.0)
+SHORT: Final = {
+    "client_header_timeout 15s": "client_header_timeout 2s",
+    "client_body_timeout 15s": "client_body_timeout 2s",
+    "send_timeout 60s": "send_timeout 2s",
+}
+"""The waits for a client, as a test has time for."""
+ELSEWHERE: Final = "203.0.113.9"
+
+
+@dataclass(frozen=True)
+class Site(House):
+    """A service behind nginx."""
+
+    service: int = 0
+    """The process of the service."""
+    log: Path = Path()
+    """The proxy's."""
+
+    @property
+    def descriptors(self) -> int:
+        """How many the service has open."""
+        return sum(1 for _ in Path(f"/proc/{self.service}/fd").iterdir())
+
+    @property
+    def place(self) -> tuple[str, int]:
+        return "127.0.0.1", int(self.url.rpartition(":")[2])
+
+    @property
+    def trusted(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.certificate))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    nginx = tool("nginx", "apt-get install nginx-light")
+    folder = tmp_path_factory.mktemp("proxied")
+    journals = folder / "journals"
+    journals.mkdir()
+    simulate(replace(SESSIONS["mistake"], table="BJ-07", look=SMALL), journals / "bj-07")
+    play(journals / "bj-07.journal", "mistake", "BJ-07")
+    certificate, key = self_signed(folder)
+    inner, outer = free_port(), free_port()
+    placed = placed_configuration(folder, certificate, key, inner, outer)
+    serve = [sys.executable, "-m", "server", "serve", journals, "--state", folder / "state"]
+    serve += ["--port", str(inner), "--behind-proxy", "127.0.0.1"]
+    front = [nginx, "-p", folder, "-c", placed, "-e", "stderr", "-g", "daemon off;"]
+    with running(serve, folder / "service.log") as service, running(front, folder / "nginx.log"):
+        found = Site(
+            f"https://127.0.0.1:{outer}",
+            journals,
+            folder / "state",
+            certificate,
+            service,
+            folder / "pitwatch.log",
+        )
+        until(lambda: is_ready(found))
+        found.staff()
+        yield found
+
+
+def placed_configuration(
+    folder: Path, certificate: Path, key: Path, inner: int, outer: int
+) -> Path:
+    """The shipped configuration with this test's places and shorter waits, and nothing else."""
+    me = pwd.getpwuid(os.getuid()).pw_name
+    (folder / "temporary").mkdir()
+    temporary = "".join(
+        f"    {kind}_temp_path {folder}/temporary/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    replaced = SHORT | {
+        "user www-data;": f"user {me};",
+        "/run/nginx.pid": f"{folder}/nginx.pid",
+        "/var/log/nginx/error.log": f"{folder}/error.log",
+        "/var/log/nginx/pitwatch.log": f"{folder}/pitwatch.log",
+        "/etc/pitwatch/secrets/tls.crt": str(certificate),
+        "/etc/pitwatch/secrets/tls.key": str(key),
+        "server 127.0.0.1:8707": f"server 127.0.0.1:{inner}",
+        "listen 443 ssl": f"listen 127.0.0.1:{outer} ssl",
+        "        listen [::]:443 ssl;\n": "",
+        "http {\n": f"http {{\n{temporary}",
+    }
+    text = SHIPPED.read_text("utf-8")
+    for shipped, here in replaced.items():
+        assert text.count(shipped) == 1, shipped
+        text = text.replace(shipped, here)
+    placed = folder / "nginx.conf"
+    placed.write_text(text, "utf-8")
+    return placed
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(command: list[str | Path], log: Path) -> Iterator[int]:
+    """Run a program until the end of the body; yield its process number."""
+    with (
+        log.open("wb") as writing,
+        subprocess.Popen(list(map(str, command)), cwd=ROOT, stderr=writing) as process,
+    ):
+        try:
+            yield process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def is_ready(site: Site) -> bool:
+    with suppress(httpx.TransportError), site.anyone() as client:
+        return client.get("/ready").status_code == 200
+    return False
+
+
+def test_nginx_finds_the_configuration_sound(tmp_path: Path) -> None:
+    nginx = tool("nginx", "apt-get install nginx-light")
+    placed = placed_configuration(tmp_path, *self_signed(tmp_path), 1, 2)
+    asked = [nginx, "-t", "-q", "-p", tmp_path, "-c", placed, "-e", "stderr"]
+    done = subprocess.run(list(map(str, asked)), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_page_the_api_and_a_part_of_a_clip_come_through(site: Site) -> None:
+    with site.signed_in("surveillance") as officer:
+        page = officer.get("/")
+        assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
+        assert "Pitwatch" in page.text
+        assert site.get(officer, "/api/sessions")
+        clip = officer.get("/api/sessions/bj-07/rounds/1/clips/overhead")
+        with av.open(io.BytesIO(clip.content)) as video:
+            assert video.streams.video[0].codec_context.name == "h264"
+        part = officer.get(clip.request.url.path, headers={"Range": "bytes=100-299"})
+        assert (part.status_code, part.content) == (206, clip.content[100:300])
+
+
+def test_events_come_at_once_by_socket_and_as_server_sent_events(site: Site) -> None:
+    with (
+        Journal.create(site.journals / "bj-20.journal") as journal,
+        site.signed_in("surveillance") as officer,
+    ):
+        journal.append(RoundOpened(round=1, at=1, table="BJ-20"))
+        until(lambda: "bj-20" in officer.get("/api/sessions").text)
+        cookie = {"Cookie": f"pitwatch={officer.cookies['pitwatch']}", "Origin": site.url}
+        address = f"{site.url.replace('https', 'wss')}/stream?from=bj-20:0"
+        with (
+            connect(address, ssl=site.trusted, additional_headers=cookie, proxy=None) as viewer,
+            officer.stream("GET", "/api/sessions/bj-20/stream", params={"after": 0}) as sent,
+        ):
+            lines = (line for line in sent.iter_lines() if line.startswith("id: "))
+            for seq in range(1, 4):
+                if seq > 1:
+                    journal.append(RoundOpened(round=seq, at=seq, table="BJ-20"))
+                assert json.loads(viewer.recv(5))["event"]["seq"] == seq
+                assert next(lines) == f"id: {seq}"
+
+
+def test_a_page_of_another_site_opens_no_stream(site: Site) -> None:
+    with site.signed_in("surveillance") as officer:
+        foreign = {
+            "Cookie": f"pitwatch={officer.cookies['pitwatch']}",
+            "Origin": "https://evil.example",
+        }
+        address = f"{site.url.replace('https', 'wss')}/stream"
+        with (
+            pytest.raises(Exception, match="403"),
+            connect(address, ssl=site.trusted, additional_headers=foreign, proxy=None),
+        ):
+            pass
+
+
+def test_the_service_knows_each_client_by_its_own_address_whatever_it_claims(site: Site) -> None:
+    wrong = {"name": "pit", "password": "not the password"}
+    claim = {"X-Forwarded-For": ELSEWHERE}
+    with site.anyone("127.0.1.5") as guessing, site.anyone("127.0.1.6") as other:
+        answers = [
+            guessing.post("/api/sign-in", json=wrong, headers=claim).status_code for _ in range(30)
+        ]
+        assert answers[-1] == 429
+        assert other.post("/api/sign-in", json=wrong | {"name": "ghost"}).status_code == 401
+    with site.signed_in("admin") as admin:
+        found = admin.get("/api/activity").text
+    assert "127.0.1.5" in found
+    assert ELSEWHERE not in found
+    logged = [json.loads(line)["address"] for line in site.log.read_text().splitlines()]
+    assert {"127.0.1.5", "127.0.1.6"} <= set(logged)
+    assert ELSEWHERE not in logged
+
+
+def test_a_body_too_large_is_refused_before_the_service_hears_of_it(site: Site) -> None:
+    with site.anyone() as client:
+        assert client.post("/api/sign-in", content=b" " * 66_000).status_code == 413
+        assert client.get("/health").status_code == 200
+
+
+def is_closed(one: socket.socket) -> bool:
+    one.settimeout(0.01)
+    try:
+        return one.recv(1 << 12) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def test_held_connections_cost_the_service_nothing_and_end_in_time(site: Site) -> None:
+    with ExitStack() as kept:
+        before = site.descriptors
+        held = []
+        for index in range(300):
+            one = socket.create_connection(site.place, 5, (f"127.0.1.{index % 20 + 1}", 0))
+            if index % 5 == 0:
+                one = site.trusted.wrap_socket(one, server_hostname="127.0.0.1")
+                one.sendall(HELD[index // 5 % len(HELD)])
+            else:
+                one.sendall(b"\x16\x03\x01" if index % 2 else b"")
+            held.append(kept.enter_context(one))
+        with site.anyone() as client:
+            for _ in range(5):
+                began_s = time.monotonic()
+                assert client.get("/health").status_code == 200
+                assert time.monotonic() - began_s < 2
+        assert site.descriptors <= before + 5
+        until(lambda: all(map(is_closed, held)), 400)
+
+
+def test_who_reads_nothing_is_dropped(site: Site) -> None:
+    asking = b"GET /page/main.js HTTP/1.1\r\nHost: pit\r\n\r\n"
+    plain = socket.socket()
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    plain.bind(("127.0.1.30", 0))
+    plain.connect(site.place)
+    with site.trusted.wrap_socket(plain, server_hostname="127.0.0.1") as reader:
+        reader.settimeout(5)
+
+        def is_refused() -> bool:
+            try:
+                reader.sendall(asking * 20)
+            except TimeoutError:
+                return False
+            except OSError:
+                return True
+            return False
+
+        until(is_refused, 40)
+    with site.anyone() as client:
+        assert client.get("/health").status_code == 200
