@@ -37,7 +37,7 @@ ON_HANDS: Final = ("main", "double", "split", "insurance")
 
 def is_beside(state: State, noted: Noted) -> bool:
     """Return whether chips are no wager of the spot's own player on a hand or an insurance."""
-    bettor = noted.fact.bettor
+    bettor = noted.bettor
     if noted.what not in ON_HANDS:
         return True
     return bettor is not None and bettor != state.table.seats.get(noted.spot)
@@ -56,7 +56,7 @@ def has_wager(state: State, noted: Noted) -> bool:
 
 
 def _bettor(state: State, noted: Noted) -> str | None:
-    bettor: str | None = noted.fact.bettor
+    bettor: str | None = noted.bettor
     return None if bettor == state.table.seats.get(noted.spot) else bettor
 
 

@@ -86,9 +86,8 @@ class Engine:
     def take(self, fact: AnyFact, kind: int, line: int) -> tuple[RoundResult, ...]:
         """Take the next fact of a known kind: as :meth:`feed`; ``line`` is 0 where it has none."""
         self._seen += 1
-        seq = fact.seq
         noted = self._state.round.blank()
-        noted.write(fact, kind, (line or self._seen) if seq is None else seq)
+        noted.write(fact, kind, line or self._seen)
         return self._take(noted)
 
     def take_read(self, read: ReadFact, seq: int) -> tuple[RoundResult, ...]:

@@ -58,12 +58,13 @@ def judge(state: State, noted: Noted) -> None:
 
 def judge_record(state: State) -> None:
     """Apply the facts of the round in play. Once it is called off, nothing is played any more."""
-    round_ = state.round
+    off_at = state.round.off_at
     shoe.between_rounds(state.table.shoe)
-    for noted in round_.record[: round_.off_at]:
-        judge(state, noted)
-    for noted in round_.record[round_.off_at :]:
-        _judge_called_off(state, noted)
+    for noted in state.round.record:
+        if noted.index < off_at:
+            judge(state, noted)
+        else:
+            _judge_called_off(state, noted)
 
 
 def _judge_called_off(state: State, noted: Noted) -> None:

@@ -16,7 +16,7 @@ OF_HANDS: Final = ("main", "insurance")
 def paid(state: State, noted: Noted) -> None:
     """Apply a payment; payments without a pause form one settling pass."""
     round_ = state.round
-    if noted.what not in OF_HANDS or noted.fact.bettor is not None:
+    if noted.what not in OF_HANDS or noted.bettor is not None:
         round_.beside = True
     if _settled_in_turn(state, noted):
         noted.sweep = 0
@@ -40,7 +40,7 @@ def given_back(state: State, noted: Noted) -> None:
     taken = 0
     for payment in state.round.payments:
         same = payment.at is noted.at and payment.hand == noted.hand and payment.what == what
-        if same and payment.fact.bettor == noted.fact.bettor:
+        if same and payment.bettor == noted.bettor:
             taken -= payment.amount
     if taken > 0 and noted.what in ("main", "split", "double", "insurance"):
         noted.what, noted.sweep = what, 0
@@ -55,7 +55,7 @@ def paid_late(state: State, noted: Noted) -> None:
     The round's payments must then be compared again with what was due.
     """
     round_, table = state.round, state.table
-    if noted.what not in OF_HANDS or noted.fact.bettor is not None:
+    if noted.what not in OF_HANDS or noted.bettor is not None:
         round_.beside = True
     if noted.what in OF_HANDS and not (round_.settling_seen() or side_unseen(state)):
         table.tray_sure = table.tray_sure or round_.tray_was_sure
@@ -229,7 +229,7 @@ def _each_named(state: State, spot: Spot, hand: int, kind: str) -> bool:
         return True
     for payment in state.round.payments:
         is_for_it = payment.at is spot and payment.hand == hand and payment.what == kind
-        if is_for_it and payment.fact.bettor is not None:
+        if is_for_it and payment.bettor is not None:
             return True
     return False
 

@@ -151,7 +151,7 @@ def discards_reshuffled(state: State, noted: Noted) -> None:
     doubted = {
         other.card
         for other in round_.record[: noted.index]
-        if other.kind == CARD_DEALT and (other.between or other.fact.probability is not None)
+        if other.kind == CARD_DEALT and (other.between or other.unsure)
     }
     lying = [card.card for card in round_.dealer]
     for spot in round_.spots:

@@ -1,13 +1,9 @@
 """The cards of the shoe: which left it, which were burned or boxed, and whether they can exist."""
 
-from typing import Final
-
-from models.events import CardDealt, ShoeStarted
+from models.events import ShoeStarted
 from settlement.facts import card_named
 from settlement.hands import UNKNOWN
 from settlement.state import NOT_BOXED, Noted, Shoe, State
-
-_SUITS: Final = 4
 
 
 def started(state: State, noted: Noted) -> None:
@@ -68,8 +64,7 @@ def card_out(state: State, noted: Noted) -> bool:
         _put_aside(shoe, left)
         return True
     shoe.boxed_last = NOT_BOXED
-    dealt: CardDealt = noted.fact
-    certain = dealt.probability is None and not noted.between
+    certain = not (noted.unsure or noted.between)
     _counted(state, left if certain else UNKNOWN, noted.seq, noted.spot or None)
     return False
 
@@ -118,7 +113,7 @@ def _suited(face: int) -> bool:
 
 def _all_out(shoe: Shoe, face: int) -> bool:
     """Return whether the shoe can hold no further card of that face."""
-    return _suited(face) and _SUITS * shoe.out_faces[face] >= shoe.held[face // 5]
+    return shoe.out_faces[face] >= shoe.held_faces[face]
 
 
 def _count(shoe: Shoe, face: int) -> None:

@@ -70,8 +70,11 @@ class Hand(Counted):
     def begin(self) -> None:
         """Reset: no cards, no chips, no decision."""
         self.take_up()
-        self.burned.clear()
-        self.unread.clear()
+        # Most of these are empty, and to ask is cheaper than to clear.
+        if self.burned:
+            self.burned.clear()
+        if self.unread:
+            self.unread.clear()
         self.account.begin()
         self.net: Cents | None = None
         """Its net result, once it is settled."""
@@ -246,9 +249,11 @@ class Spot:
         """The last settling pass of its hands."""
         self.insurance_pass = 0
         self._script.begin()
-        self._more.clear()
+        if self._more:
+            self._more.clear()
         self.insured.begin()
-        self._other.clear()
+        if self._other:
+            self._other.clear()
         if self.beside:
             self.beside.clear()
         self.clear()
@@ -262,7 +267,8 @@ class Spot:
             del self.hands[1:]
             del self.places[1:]
         self.hands[0].begin()
-        self.split_chips.clear()
+        if self.split_chips:
+            self.split_chips.clear()
         self.insurance = 0
         self.insurance_seq = 0
         self.insurance_faulted = False
@@ -391,7 +397,8 @@ class Round:
         self.record.clear()
         self.phases.begin()
         self.order.clear()
-        self.disputes.clear()
+        if self.disputes:
+            self.disputes.clear()
         if self.moves:
             self.moves.clear()
         self.off_at = NEVER
@@ -407,7 +414,8 @@ class Round:
         self.spots.clear()
         self.dealer.clear()
         self.passes.clear()
-        self.owed.clear()
+        if self.owed:
+            self.owed.clear()
         self.order_faulted = -1
         """Passes left when the deal's order was last found wrong."""
         self.wagered = False
@@ -510,6 +518,11 @@ class Shoe:
         self.cards = decks * sum(pack)
         self.held = [decks * many for many in pack]
         """How many cards of each rank the fresh shoe held."""
+        self.held_faces = [
+            decks * pack[face // 5] // 4 if face % 5 < 4 and face < UNKNOWN else NEVER
+            for face in range(UNKNOWN + 1)
+        ]
+        """How many cards of each face it held, by index; one without a suit has no limit."""
         self.started = started
         """Whether its count holds from round to round: its start was observed, and the cards of
         finished rounds stay out of it."""

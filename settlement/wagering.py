@@ -10,7 +10,7 @@ from settlement.state import Hand, Noted, Spot, State
 
 def placed(state: State, noted: Noted) -> None:
     """Apply chips laid on the felt."""
-    if noted.fact.bettor is not None and beside.is_beside(state, noted):
+    if noted.bettor is not None and beside.is_beside(state, noted):
         _beside(state, noted)
     elif noted.what == "main":
         _main(state, noted.at, noted)
