@@ -32,7 +32,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from models.errors import OperatorError
-from models.events import AnyFact, CardDealt, ReviewResolved
+from models.events import AnyFact, CardDealt, HandCalledOff, ReviewResolved, RoundCalledOff
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
 from server.archive.day_rows import DayFile, Rows, refused
 from server.archive.parquet import AT, CODE, SETTLED
@@ -80,6 +80,8 @@ TABLES: Final[Mapping[str, pa.Schema]] = {
             ("hand", pa.int16()),
             ("kind", CODE),
             ("amount", pa.int64()),
+            ("bet", CODE),
+            ("bettor", CODE),
         ]
     ),
     **{name: pa.schema([*_JOURNAL, *list(schema)[2:]]) for name, schema in sorted(SETTLED.items())},
@@ -253,14 +255,19 @@ class PartReader:
         return self.part.name
 
     def items(self) -> tuple[AnyEvent, ...]:
-        """Return its open review items, and the decisions that call a round off.
+        """Return its review items, and the decisions that call a round off.
 
-        Every row that settling needs is read: none is refused after a round was settled.
+        Where the floor called something off, the settlements are among them: they tell which items
+        that closed. Every row that settling needs is read: none is refused after a round was
+        settled.
         """
-        facts = sum(len(entries) for entries, _, _ in self._groups())
+        facts, ruled = 0, False
+        for entries, found, _ in self._groups():
+            facts += len(entries)
+            ruled = ruled or any(type(one.fact) in _CALLS_OFF for one in found.distinct)
         if facts != self.part.facts:
             raise refused(self._facts.path, "rows", f"{self.part.facts} facts", str(facts))
-        return tuple(event for _, event in self._judged(settlements=False))
+        return tuple(event for _, event in self._judged(settlements=ruled))
 
     def lean(self) -> Iterator[tuple[int, ReadFact]]:
         """Yield its facts, read, without number, time and evidence: enough to settle them.
@@ -348,6 +355,7 @@ class _Repeated(NamedTuple):
         return found
 
 
+_CALLS_OFF: Final = (HandCalledOff, RoundCalledOff)
 _SETTLED: Final = str(RoundSettled.__struct_config__.tag)
 _JUDGED: Final = tuple(
     str(kind.__struct_config__.tag) for kind in (ReviewRaised, ReviewResolved, RoundSettled)

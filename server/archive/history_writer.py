@@ -259,7 +259,8 @@ def _payments(key: Row, gathered: _Gathered) -> Iterator[Row]:
     for entry, fact in gathered.facts:
         if isinstance(fact, PaymentMade):
             number, at = gathered.rounds.get(entry), fact.at
-            yield (*key, number, at, at, entry, fact.spot, fact.hand, fact.kind, fact.amount)
+            what = fact.spot, fact.hand, fact.kind, fact.amount, fact.bet, fact.bettor
+            yield (*key, number, at, at, entry, *what)
 
 
 class _Files:

@@ -16,6 +16,7 @@ from models.events import (
     Decision,
     PaymentMade,
     ReviewResolved,
+    RoundCalledOff,
 )
 from models.judgements import (
     Account,
@@ -141,12 +142,15 @@ class Answering:
     def alike(self, item: int) -> bool:
         """Return whether a round comes to the same by every answer to an item but ``void``.
 
-        An item that only lets the record stand doubts the record itself: that stays in doubt.
+        An item that only lets the record stand doubts the record itself. That stays in doubt, but
+        for a round called off in which no mistake was found: it comes to nothing.
         """
         found = [one for one in self.answers(item) if one.decision != "void"]
         comes_to = [(one.status, [s.due for s in one.spots], one.mistakes) for one in found]
-        doubts = all(one.decision == "stands" for one in found)
-        return not doubts and all(one == comes_to[0] for one in comes_to)
+        if all(one.decision == "stands" for one in found):
+            off = any(isinstance(fact, RoundCalledOff) for fact in self._facts)
+            return off and len(found) > 0 and not any(one.mistakes for one in found)
+        return all(one == comes_to[0] for one in comes_to)
 
     def _possible(self, raised: ReviewRaised) -> Iterator[Answer]:
         """Yield the answers to a kind of question, whether or not each can be so."""

@@ -265,3 +265,17 @@ def test_a_day_that_names_another_date_or_lacks_a_file_is_refused(
     sealed(day(history), lambda manifest: replace(manifest, files=left))
     assert run(["settle", "-r", "kansas-shoe", str(day(history))]) == Exit.REFUSED
     assert "field 'files': expected facts.parquet" in capsys.readouterr().err
+
+
+def test_a_day_of_a_version_before_several_bettors_is_what_its_journals_say(
+    journals: Path, history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = day(history) / "payments.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["bet", "bettor"]), path)
+    sealed(day(history))
+    named = [word for path in journals.iterdir() for word in ("--journal", str(path))]
+    assert run(["archive", "verify", str(history), *named]) == Exit.CLEAN
+    pq.write_table(pq.read_table(path).drop_columns(["amount"]), path)
+    sealed(day(history))
+    assert run(["archive", "verify", str(history), *named]) == Exit.REFUSED
+    assert "payments.parquet: field 'amount'" in capsys.readouterr().err

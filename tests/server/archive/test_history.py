@@ -8,9 +8,10 @@ from typing import Any
 import duckdb
 import msgspec
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
-from models.events import CardDealt, Fact
+from models.events import CardDealt, Fact, PaymentMade, RoundClosed, RoundOpened, WagerPlaced
 from models.house import House
 from models.judgements import AnyEvent, RoundSettled
 from server.archive.archives import feeds, sources
@@ -252,3 +253,25 @@ def said(one: Resettled) -> tuple[object, ...]:
     times = [fact.at for _, fact in now.facts if fact.at is not None]
     when = (now.opened_at, now.closed_at, times[0])
     return one.table, one.then, now.result, now.paid(), [line for line, _ in now.facts], when
+
+
+def test_a_payment_names_its_side_bet_and_its_bettor(tmp_path: Path) -> None:
+    facts: list[AnyEvent] = [
+        RoundOpened(round=1),
+        WagerPlaced(spot=1, kind="main", amount=1000),
+        WagerPlaced(spot=1, kind="main", amount=500, bettor="Ann"),
+        WagerPlaced(spot=1, kind="side", amount=500, bet="Perfect Pairs"),
+        PaymentMade(spot=1, kind="side", amount=-500, bet="Perfect Pairs"),
+        PaymentMade(spot=1, amount=500, bettor="Ann"),
+        RoundClosed(),
+    ]
+    path = tmp_path / "01.journal"
+    with Journal.create(path, table="BJ-01") as journal:
+        list(journal.append_all(on_day(facts, FIRST_NS)))
+    assert run(["archive", "write", str(path), str(tmp_path / "history")]) == 0
+    (payments,) = (tmp_path / "history").glob("*/payments.parquet")
+    rows = pq.read_table(payments).to_pylist()
+    assert [(row["amount"], row["bet"], row["bettor"]) for row in rows] == [
+        (-500, "Perfect Pairs", None),
+        (500, None, "Ann"),
+    ]
