@@ -33,8 +33,10 @@ from lab.bench.record import Claim, add_option, record
 from lab.bench.settlement_speed import RULEBOOK, faults
 from models.house import House
 from server.archive.days import begun
-from server.archive.history import Manifest, read_manifest, sealed_manifest
+from server.archive.history import Day
 from server.archive.history_writer import write_day
+from server.bundle.bundle import manifest_in
+from server.bundle.manifest import MANIFEST, about, sealed
 from simulation.house import house
 from stream.clock import elapsed_ns
 from stream.journal import Journal
@@ -87,12 +89,13 @@ def first_day(history: Path) -> Path:
             with Journal.create(path, table=table) as journal:
                 journal.append_all(on_day(events, _BEGINS_NS))
             found.append(begun(path, House()))
-        return history / write_day([one for one in found if one], House(), history).manifest.day
+        return history / write_day([one for one in found if one], House(), history).about.day
 
 
 def laid_under(day: Path, history: Path, dates: Sequence[date]) -> None:
     """Copy a day under other dates; a date that is there stays."""
-    manifest = read_manifest(day)
+    manifest, _ = manifest_in(day)
+    facts = Day(day).about
     for one in dates:
         folder = history / one.isoformat()
         if folder.exists():
@@ -103,8 +106,8 @@ def laid_under(day: Path, history: Path, dates: Sequence[date]) -> None:
         for file in day.iterdir():
             put = os.link if file.name == LINKED else shutil.copyfile
             put(file, half / file.name)
-        stated: Manifest = replace(manifest, day=one.isoformat())
-        (half / "manifest.json").write_bytes(sealed_manifest(stated))
+        stated = replace(manifest, about=about(replace(facts, day=one.isoformat())))
+        (half / MANIFEST).write_bytes(sealed(stated, None))
         half.rename(folder)
 
 
@@ -305,7 +308,7 @@ def _measured(told: Any, place: Path) -> Iterator[Claim]:
     dates = _dates(days)
     laid_under(day, history, dates)
     rounds = days * TABLES * ROUNDS
-    facts = sum(part.facts for part in read_manifest(day).parts) * days
+    facts = sum(part.facts for part in Day(day).about.parts) * days
     claims: list[Iterator[Claim]] = []
     if told.only in (None, "ask"):
         size = size_of(history)

@@ -12,7 +12,7 @@ from lab.bench.record import Claim, add_option, record
 from server.report.as_paper import as_paper
 from server.report.certificate import identity_in
 from server.report.document import Document, Section, Table
-from server.report.signature import signed_paper
+from server.report.signature import report_of, signed_paper
 from stream.signing import Signer
 
 MADE_NS = 1_790_000_000_000_000_000
@@ -40,7 +40,7 @@ def main() -> None:
             began = time.process_time()
             paper = as_paper(report(rounds))
             laid = time.process_time()
-            whole = signed_paper(paper, signer, identity, MADE_NS)
+            whole = signed_paper(paper, report_of("bench", MADE_NS), signer, identity)
             ended = time.process_time()
             print(
                 f"{rounds:5} rounds: {laid - began:.2f} s laid out, {ended - laid:.2f} s signed, "

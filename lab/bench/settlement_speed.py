@@ -230,8 +230,8 @@ def _day(place: Path, rules: Rulebook, sessions: int) -> Path:
         written.append_all(facts)
     began = begun(journal, House())
     assert began is not None, "its entries have times"
-    manifest = write_day([began], House(), place / "history").manifest
-    return place / "history" / manifest.day
+    about = write_day([began], House(), place / "history").about
+    return place / "history" / about.day
 
 
 def _beside_memory(day: Work, memory: Work) -> tuple[float, float]:

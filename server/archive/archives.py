@@ -153,7 +153,7 @@ def opened_members(archive: str) -> Iterator[tuple[str, Open]]:
 def day_parts(facts: str) -> tuple["Part", ...]:
     """Return what an archived day holds, by the file of its facts; raises ``PitwatchError``."""
     folder = Path(facts).parent
-    parts: tuple[Part, ...] = _history(folder).read_manifest(folder).parts
+    parts: tuple[Part, ...] = _history(folder).Day(folder).about.parts
     return parts
 
 

@@ -110,7 +110,7 @@ def partitions(source: Source) -> Iterator[Partition]:
             where=source.name,
             way_out="Write them with `pitwatch archive write`, or leave out --cluster",
         )
-    parts = Day(path.parent).manifest.parts
+    parts = Day(path.parent).about.parts
     whole = max(sum(part.facts for part in parts), 1)
     for number, part in enumerate(parts):
         if part.journal in source.without:

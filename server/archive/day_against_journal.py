@@ -9,9 +9,12 @@ from msgspec.structs import replace
 from models.errors import InputRefused
 from models.house import House
 from server.archive.day_rows import refused
-from server.archive.days import Begun
-from server.archive.history import FACTS, JUDGEMENTS, MANIFEST, TABLES, Day, Part
+from server.archive.days import Begun, begun
+from server.archive.history import FACTS, JUDGEMENTS, TABLES, Day, Part
 from server.archive.history_writer import part_files
+from server.bundle.bundle import Asked, Bundle, Verdict, held
+from server.bundle.manifest import MANIFEST
+from server.house.wording import counted
 from server.process.arrow import pa, pc, pq
 from stream.journal import Verified
 from stream.scratch import scratch_folder
@@ -24,13 +27,39 @@ _ADDED_LATER: Final = ("bet", "bettor")
 """Columns of a payment that days of earlier versions do not have."""
 
 
+def check_day(bundle: Bundle, asked: Asked) -> Verdict:
+    """Read every row of a day, and compare each cell with the journals that are given.
+
+    Raises:
+        InputRefused: naming file, row and field.
+    """
+    day = Day(bundle.path)
+    if bundle.manifest.subject != f"day {day.about.day}":
+        raise refused(bundle.path / MANIFEST, "subject", f"day {day.about.day}", "another")
+    day.read_all()
+    check_journals(day)
+    proven, parts = list[str](), day.about.parts
+    for part, head in zip(parts, bundle.manifest.journals, strict=True):
+        found = held(head, asked)
+        if found is None:
+            continue
+        path, verified = found
+        one = begun(path, House())
+        if one is not None:
+            check_part(day, part, one, verified)
+            proven.append(f"every cell that it holds of journal {part.name}")
+    missing = len(parts) - len(proven) if asked.journals else 0
+    details = {"day": day.about.day, "parts": parts, "not_compared": missing}
+    return Verdict(tuple(proven), (), details, (f"{counted(len(parts), 'journal')} as written",))
+
+
 def check_journals(day: Day) -> None:
     """Check that every row belongs to a journal that the manifest names.
 
     Raises:
         InputRefused: naming file, row and field.
     """
-    known = pa.array([part.journal for part in day.manifest.parts])
+    known = pa.array([part.journal for part in day.about.parts])
     for name in TABLES:
         path = day.folder / f"{name}.parquet"
         journals = _column(path, pq.read_table(path), "journal")
@@ -46,11 +75,11 @@ def check_part(day: Day, part: Part, one: Begun, verified: Verified) -> None:
     Raises:
         InputRefused: naming the file, the row and the field that differ first.
     """
-    house = House(zone=day.manifest.zone, shifts=(day.manifest.begins,))
+    house = House(zone=day.about.zone, shifts=(day.about.begins,))
     manifest = day.folder / MANIFEST
-    if one.day_in(house).isoformat() != day.manifest.day:
+    if one.day_in(house).isoformat() != day.about.day:
         began = one.day_in(house).isoformat()
-        raise refused(manifest, "day", f"{began}, when {part.name} began", day.manifest.day)
+        raise refused(manifest, "day", f"{began}, when {part.name} began", day.about.day)
     with scratch_folder("pitwatch-") as place:
         due = replace(
             part_files(place, one, verified),

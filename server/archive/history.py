@@ -1,6 +1,6 @@
 """Closed days as Parquet, and the manifest that proves each: read, verify, settle from.
 
-A history is a folder with one folder for each day, ``2026-03-01``::
+A history is a folder with one folder for each day, ``2026-03-01``, which is a bundle::
 
     manifest.json        the day's journals with their last hashes, and the SHA-256 of each file
     facts.parquet        every fact; ``event`` holds its JSON without its number, time and evidence
@@ -16,7 +16,7 @@ it; this is what makes settling from a day as fast as from memory.
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from heapq import merge
 from io import BufferedReader
@@ -28,7 +28,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from models.errors import OperatorError
@@ -36,13 +35,13 @@ from models.events import AnyFact, CardDealt, HandCalledOff, ReviewResolved, Rou
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
 from server.archive.day_rows import DayFile, Rows, refused
 from server.archive.parquet import AT, CODE, SETTLED
+from server.bundle.bundle import manifest_in
+from server.bundle.manifest import MANIFEST, Head
 from server.process.arrow import pa
 from settlement.facts import ReadFact, read_once
 
-MANIFEST: Final = "manifest.json"
 FACTS: Final = "facts"
 JUDGEMENTS: Final = "judgements"
-FORMAT: Final = "pitwatch-history-1"
 
 Numbered: TypeAlias = tuple[int, AnyEvent]
 
@@ -91,13 +90,6 @@ that a person added; its ``entry`` is that of the fact before it. A fact that be
 round has no ``round``. ``rounds``, ``hands`` and ``violations`` are as the table settled them."""
 
 
-class FileHash(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a day's file."""
-
-    sha256: str
-    rows: int
-
-
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """What a day holds of one journal."""
 
@@ -123,19 +115,25 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """… and in that of judgements."""
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A closed day: what it stands for, and the hash of each of its files."""
+class DayFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A closed day: what it holds of each journal."""
 
-    format: str
     day: str
     zone: str
     """The house's time zone …"""
     begins: str
     """… and the time at which its day begins."""
     parts: tuple[Part, ...]
-    files: dict[str, FileHash]
-    sha256: str | UnsetType = UNSET
-    """Over this manifest's JSON without this field."""
+    rows: dict[str, int]
+    """The number of rows of each file."""
+
+
+def heads_of(parts: Iterable[Part]) -> tuple[Head, ...]:
+    """Return the journals that a day rests on."""
+    return tuple(
+        Head(journal=part.journal, name=part.name, entries=part.entries, head=part.head)
+        for part in parts
+    )
 
 
 _PROVED: Final[dict[Path, tuple[object, ...]]] = {}
@@ -155,13 +153,17 @@ class Day:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest = read_manifest(folder)
+        manifest, _ = manifest_in(folder)
+        self.about = manifest.about_as(DayFacts, folder)
+        self._sums = {one.name: one.sha256 for one in manifest.files}
+        for name in TABLES:
+            if f"{name}.parquet" not in self._sums:
+                raise refused(folder / MANIFEST, "files", f"{name}.parquet", "no such file")
+        if manifest.journals != heads_of(self.about.parts):
+            raise refused(folder / MANIFEST, "journals", "those of its parts", "others")
 
-    def verify(self) -> None:
-        """Compare every file of the day with its hash, and read every fact and judgement."""
-        for name in self.manifest.files:
-            with self._proved(name):
-                pass
+    def read_all(self) -> None:
+        """Read every fact and judgement; each of the two files is compared with its hash."""
         with self.parts() as parts:
             for part in parts:
                 part.items()
@@ -176,7 +178,7 @@ class Day:
             self._proved(f"{JUDGEMENTS}.parquet") as judgements,
         ):
             files = self._read(facts, judgements)
-            yield (PartReader(part, *files) for part in self.manifest.parts)
+            yield (PartReader(part, *files) for part in self.about.parts)
 
     @contextmanager
     def part(self, number: int) -> Iterator["PartReader"]:
@@ -191,11 +193,11 @@ class Day:
         ):
             for name, file in ((FACTS, facts), (JUDGEMENTS, judgements)):
                 self._compare_once(f"{name}.parquet", file)
-            yield PartReader(self.manifest.parts[number], *self._read(facts, judgements))
+            yield PartReader(self.about.parts[number], *self._read(facts, judgements))
 
     def _read(self, facts: BufferedReader, judgements: BufferedReader) -> tuple[DayFile, DayFile]:
         """Open both files; each row group of theirs must belong to one part."""
-        parts = self.manifest.parts
+        parts = self.about.parts
         files = []
         for name, file, groups in (
             (FACTS, facts, [group for part in parts for group in part.groups]),
@@ -210,7 +212,7 @@ class Day:
         return files[0], files[1]
 
     def _compare_once(self, name: str, file: BufferedReader) -> None:
-        found, stated = os.fstat(file.fileno()), self.manifest.files[name].sha256
+        found, stated = os.fstat(file.fileno()), self._sums[name]
         state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, stated)
         if _PROVED.get(self.folder / name) != state:
             self._compare(name, file)
@@ -223,7 +225,7 @@ class Day:
             yield file
 
     def _compare(self, name: str, file: BufferedReader) -> None:
-        found, stated = hash_of(file), self.manifest.files[name].sha256
+        found, stated = hash_of(file), self._sums[name]
         if found != stated:
             raise refused(self.folder / name, "content", f"SHA-256 {stated}", found)
 
@@ -380,42 +382,6 @@ def hash_of(file: BufferedReader) -> str:
     whole = hashlib.file_digest(file, "sha256")
     file.seek(0)
     return whole.hexdigest()
-
-
-def sealed_manifest(manifest: Manifest) -> bytes:
-    """Return a manifest as the file that holds it, with its own hash."""
-    own = hashlib.sha256(msgspec.json.encode(replace(manifest, sha256=UNSET))).hexdigest()
-    return msgspec.json.format(msgspec.json.encode(replace(manifest, sha256=own)), indent=1) + b"\n"
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """Read a day's manifest, and compare it with its own hash.
-
-    Raises:
-        InputRefused: it is not what it was when it was written.
-        OperatorError: it cannot be read.
-    """
-    path = folder / MANIFEST
-    try:
-        content = path.read_bytes()
-    except OSError as fault:
-        raise OperatorError(
-            f"the day's manifest cannot be read ({fault.strerror})",
-            where=str(path),
-            way_out="Name the folder of a day, which `pitwatch archive write` made",
-        ) from fault
-    try:
-        manifest = msgspec.json.decode(content, type=Manifest)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise refused(path, "content", "a manifest of a day", str(fault)) from fault
-    if manifest.format != FORMAT:
-        raise refused(path, "content", f"format {FORMAT}", str(manifest.format))
-    if content != sealed_manifest(manifest):
-        raise refused(path, "content", "the manifest as it was written", "another")
-    for name in TABLES:
-        if f"{name}.parquet" not in manifest.files:
-            raise refused(path, "files", f"{name}.parquet", "no such file")
-    return manifest
 
 
 def days_in(folder: Path) -> tuple[Path, ...]:

@@ -27,25 +27,25 @@ from server.archive.archives import Source, feeds
 from server.archive.days import Begun
 from server.archive.history import (
     FACTS,
-    FORMAT,
     JUDGEMENTS,
-    MANIFEST,
     TABLES,
-    FileHash,
-    Manifest,
+    Day,
+    DayFacts,
     Numbered,
     Part,
     content_of,
-    hash_of,
-    read_manifest,
-    sealed_manifest,
+    heads_of,
 )
 from server.archive.parquet import Row, Rows, rows_of
 from server.archive.settling import FACTS as FACT_TYPES
 from server.archive.settling import Settled
+from server.bundle.bundle import seal_folder
+from server.bundle.manifest import MANIFEST, Manifest, about
 from server.process.arrow import pa, pq
+from stream.clock import HostClock
 from stream.journal import Verified, verify_journal
 from stream.scratch import scratch_folder
+from stream.signing import Signer
 
 _GROUP_ROWS: Final = 128 * 1024
 """Rows of the largest row group. A table's day of 1,700 rounds is half of it."""
@@ -58,7 +58,7 @@ _CARDS: Final = (CardDealt, CardExposed, CardBurned, CardBoxed, CardMoved)
 class Written:
     """A day after ``archive write``."""
 
-    manifest: Manifest
+    about: DayFacts
     size: int
     """Bytes of its files."""
     is_new: bool
@@ -66,9 +66,21 @@ class Written:
 
 
 def write_day(
-    journals: Sequence[Begun], house: House, history: Path, *, force: bool = False
+    journals: Sequence[Begun],
+    house: House,
+    history: Path,
+    signer: Signer | None = None,
+    *,
+    force: bool = False,
 ) -> Written:
     """Write the day of ``journals``; its folder appears once every file is complete.
+
+    Args:
+        journals: all that began on the day.
+        house: its days.
+        history: the folder with a folder for each day.
+        signer: the key that signs the day's manifest.
+        force: whether to write a day again that stands for other entries.
 
     Raises:
         OperatorError: a journal is still being written, or the day exists and stands for other
@@ -80,7 +92,7 @@ def write_day(
     found = [(one, _closed(one.path)) for one in journals]
     heads = {_identity(one.path, verified).journal: verified.head for one, verified in found}
     if (folder / MANIFEST).exists() and not force:
-        before = read_manifest(folder)
+        before = Day(folder).about
         if {part.journal: part.head for part in before.parts} == heads:
             return Written(before, _size(folder), is_new=False)
         raise OperatorError(
@@ -94,19 +106,25 @@ def write_day(
         place.mkdir()
         with _Files(place) as files:
             parts = [_add(files, one, verified) for one, verified in _in_order(found)]
-        manifest = Manifest(
-            format=FORMAT,
+        about_day = DayFacts(
             day=day.isoformat(),
             zone=house.zone,
             begins=house.shifts[0],
             parts=tuple(parts),
-            files={path.name: _hashed(path) for path in sorted(place.iterdir())},
+            rows={path.name: pq.read_metadata(path).num_rows for path in sorted(place.iterdir())},
         )
-        (place / MANIFEST).write_bytes(sealed_manifest(manifest))
+        manifest = Manifest(
+            kind="day",
+            subject=f"day {day}",
+            at=HostClock().now_ns(),
+            journals=heads_of(parts),
+            about=about(about_day),
+        )
+        seal_folder(place, manifest, signer)
         if folder.exists():
             folder.rename(half / "before")
         place.rename(folder)
-    return Written(manifest, _size(folder), is_new=True)
+    return Written(about_day, _size(folder), is_new=True)
 
 
 def part_files(place: Path, one: Begun, verified: Verified) -> Part:
@@ -298,11 +316,6 @@ class _Files:
             groups.append(self._groups[name])
             self._groups[name] += 1
         return tuple(groups)
-
-
-def _hashed(path: Path) -> FileHash:
-    with path.open("rb") as file:
-        return FileHash(sha256=hash_of(file), rows=pq.read_metadata(file).num_rows)
 
 
 def _size(folder: Path) -> int:

@@ -1,8 +1,8 @@
 """An incident in one file: its video, serial bytes and events, and their proof.
 
-::
+It is a bundle in a ZIP that any program opens::
 
-    manifest.json        what it is of, and the SHA-256 of every other file
+    manifest.json        what it is of, the SHA-256 of every other file, the exporter's signature
     clips/overhead.mp4   each camera's video, table and time burned into every picture
     events.jsonl         the journal's entries, a line each as it was hashed
     proof.json           what they are held against: chain, checkpoint, key (stream/excerpt.py)
@@ -12,16 +12,10 @@
     hashes.json          the journal's hashes of the recorded files, each entry with its proof
     recorded/…           the recorded bytes that they prove (server/archive/incident_recorded.py)
     2/…                  the same of the next recording, where the table started again meanwhile
-
-It is a ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of everything
-before it and, where the exporter signs, a signature over that. So every bit of the file is covered.
 """
 
-import hashlib
-import io
 import os
 import stat
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,47 +30,29 @@ from models.judgements import AnyEvent, RoundSettled
 from models.session import Session
 from server.archive.clips import Clips
 from server.archive.incident_recorded import HASHES, Cut, Ranged, cut, proofs
+from server.bundle.bundle import joined
+from server.bundle.containers import ZIP
+from server.bundle.manifest import Head, Manifest, about
 from server.table.recorder import hold_file
 from stream.clock import utc
-from stream.excerpt import Excerpt, excerpt, excerpts
+from stream.excerpt import Excerpt, Proof, excerpt, excerpts
 from stream.reading import UnknownEvent, read_as_written
 from stream.recorded import hashed_in
 from stream.recording import SESSION_FILE, read_capture, read_description
 from stream.signing import Signer
 
-FORM: Final = "pitwatch incident 2"
-FORMS: Final = ("pitwatch incident 1", FORM)
-"""Form 1 has no recorded files."""
-MANIFEST: Final = "manifest.json"
 EVENTS: Final = "events.jsonl"
 PROOF: Final = "proof.json"
-PURPOSE: Final = "incident 1"
-"""The purpose of an exporter's signature."""
-HASHED: Final = "sha256:"
-SIGNED: Final = " ed25519:"
-_DIGEST_CHARS: Final = 64
-_SIGNED_CHARS: Final = len(SIGNED) + 64 + 1 + 128
 _SETTLED_WITHIN_NS: Final = 3_600_000_000_000
-_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 class _Named(msgspec.Struct):
     table: str | None = None
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file of an incident."""
+class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an incident is of."""
 
-    name: str
-    size: int
-    """Bytes."""
-    sha256: str
-
-
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The contents of an incident's file."""
-
-    form: str
     table: str
     currency: str
     round: int | None
@@ -84,15 +60,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     from_ns: int
     to_ns: int
     """End of the span, nanoseconds since the Unix epoch, UTC."""
-    made_ns: int
-    """Time of the export."""
     first: int
     last: int
     """The journal's last entry of the span; later ones serve the proof."""
     clips: dict[str, Span | None]
     """Each camera's clip: the table's time of its first and last picture. ``None`` where the camera
     gave no picture then. ``2/overhead`` belongs to the second recording."""
-    files: tuple[Listed, ...]
     recorded: tuple[Ranged, ...] = ()
     """The files of ``recorded/``; none where the journal has no hashes of them."""
 
@@ -268,25 +241,38 @@ def packed(
         files.update(_recorded(part, place, spans))
     hashed = _hashed(journal, parts)
     files.update(hashed.files)
-    manifest = Manifest(
-        form=FORM,
+    facts = Facts(
         table=session.table,
         currency=session.currency,
         round=asked.round,
         from_ns=asked.from_ns,
         to_ns=asked.to_ns,
-        made_ns=made_ns,
         first=asked.first,
         last=asked.last,
         clips=spans,
         recorded=hashed.ranged,
-        files=tuple(
-            Listed(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
-            for name, data in files.items()
-        ),
     )
-    content = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-    return sealed({MANIFEST: content} | files, signer)
+    manifest = Manifest(
+        kind="incident",
+        subject=subject_of(facts),
+        at=made_ns,
+        journals=(_head(piece.proof, session.table),),
+        about=about(facts),
+    )
+    return joined(ZIP, manifest, files, signer)
+
+
+def subject_of(facts: Facts) -> str:
+    """Return what an incident is of, for people."""
+    of_round = "" if facts.round is None else f"round {facts.round}, "
+    return f"table {facts.table}, {of_round}{utc(facts.from_ns)} to {utc(facts.to_ns)}"
+
+
+def _head(proof: Proof, table: str) -> Head:
+    identity = proof.identity
+    if identity is None:
+        return Head(name=table, entries=proof.to, head=proof.head)
+    return Head(journal=identity.journal, name=identity.name, entries=proof.to, head=proof.head)
 
 
 def _hashed(journal: Path, parts: Mapping[str, Part]) -> Cut:
@@ -303,32 +289,6 @@ def _hashed(journal: Path, parts: Mapping[str, Part]) -> Cut:
     if seqs:
         files[HASHES] = proofs(excerpts(journal, [(seq, seq) for seq in seqs]))
     return Cut(files, tuple(ranged for one in cuts for ranged in one.ranged), frozenset(seqs))
-
-
-def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:
-    """Return a ZIP of files whose comment covers every bit before it."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            filmed = name.endswith(".mp4")
-            entry.compress_type = zipfile.ZIP_STORED if filmed else zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
-        archive.comment = b" " * guard_size(signed=signer is not None)
-    size = guard_size(signed=signer is not None)
-    with target.getbuffer() as whole:  # without a copy: it may hold much video
-        digest = hashlib.sha256(whole[:-size]).digest()
-    guard = HASHED + digest.hex()
-    if signer is not None:
-        guard += f"{SIGNED}{signer.public.hex()}:{signer.sign_digest(PURPOSE, digest).hex()}"
-    target.seek(-size, io.SEEK_END)
-    target.write(guard.encode("ascii"))
-    return target.getvalue()
-
-
-def guard_size(*, signed: bool) -> int:
-    """Return the number of bytes of an incident ZIP's comment."""
-    return len(HASHED) + _DIGEST_CHARS + (_SIGNED_CHARS if signed else 0)
 
 
 def hold(folder: Path, why: str) -> None:

@@ -1,163 +1,108 @@
-"""Check an exported incident against itself and the table's key; only the file is needed."""
+"""Check an incident against the table's journal; only the file is needed.
 
-import hashlib
+The bundle is sound already: every file is the one that was exported. Here its facts are derived
+again from the proven entries, and its recorded files compared with the journal's hashes.
+"""
+
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from models.errors import InputRefused, TechnicianError
-from server.archive.incident import (
-    EVENTS,
-    FORMS,
-    HASHED,
-    MANIFEST,
-    PROOF,
-    PURPOSE,
-    SIGNED,
-    Manifest,
-    guard_size,
-)
+from models.errors import InputRefused
+from server.archive.incident import EVENTS, PROOF, Facts, subject_of
 from server.archive.incident_claims import differences, found_unsigned, of_recordings, tables_named
 from server.archive.incident_recordings import Differs
-from server.archive.incident_zip import NotPlain, unpacked
+from server.bundle.bundle import Asked, Bundle, Open, Verdict
+from server.bundle.manifest import damaged
+from server.house.wording import counted
 from stream.excerpt import Proof, faults, signed_by
-from stream.signing import fingerprint, is_digest_signed
-
-T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A sound incident."""
-
-    manifest: Manifest
-    events: int
-    """The number of events of the span."""
-    journal_key: str | None
-    """Fingerprint of the key that signed the journal; ``None`` for an unsigned one."""
-    exporter_key: str | None
-    """Fingerprint of the key that signed the whole file; ``None`` for an unsigned one."""
-    found: tuple[tuple[int, int], ...] = ()
-    """First and last of the entries found unsigned at a start, and signed afterwards."""
-    names_table: bool = True
-    """Whether the journal names its table."""
-    recordings: tuple[str, ...] = ()
-    """The parts of the recordings that the journal's hashes do not prove."""
-
-
-def check_incident(file: Path) -> Checked:
-    """Check an incident's file to its last bit.
-
-    The caller compares the signers' keys.
+def check_incident(bundle: Bundle, asked: Asked) -> Verdict:
+    """Check an incident; return what the table's key proves of it.
 
     Raises:
-        PitwatchError: naming the difference from the export.
+        TechnicianError: naming the difference from what the table recorded, or another table's key.
     """
-    try:
-        data = file.read_bytes()
-    except OSError as fault:
-        raise _refused(file, f"it cannot be read ({(fault.strerror or '').lower()})") from fault
-    return checked(data, file)
-
-
-def checked(data: bytes, file: Path) -> Checked:
-    """Check the content of an incident's file; ``file`` only serves the error message."""
-    exporter = _guarded(file, data)
-    files = _unpacked(file, data)
-    manifest = _decoded(file, files, MANIFEST, Manifest)
-    for difference in _listed_otherwise(manifest, files):
-        raise _refused(file, difference)
-    proof = _decoded(file, files, PROOF, Proof)
-    if EVENTS not in files:
-        raise _refused(file, f"{EVENTS} is missing")
+    facts, files = bundle.manifest.about_as(Facts, bundle.path), bundle.content
+    for name in (EVENTS, PROOF):
+        if name not in files:
+            raise damaged(bundle.path, f"{name} is missing")
     bodies = files[EVENTS].split(b"\n")[:-1]
-    for difference in _unproven_entries(manifest, proof, bodies):
-        raise _refused(file, difference)
     try:
-        for difference in differences(manifest, proof, bodies, files):
-            raise _refused(file, difference)
-        recordings = of_recordings(manifest, proof, bodies, files)
+        proof = msgspec.json.decode(files[PROOF], type=Proof)
+        for difference in _differences(facts, proof, bodies, bundle):
+            raise damaged(bundle.path, difference)
+        recordings = of_recordings(facts, proof, bodies, files)
     except Differs as fault:
-        raise _refused(file, str(fault)) from fault
+        raise damaged(bundle.path, str(fault)) from fault
     except InputRefused as fault:
-        raise _refused(file, f"{fault.where}: {fault.what}") from fault
-    return Checked(
-        manifest,
-        proof.last - proof.first + 1,
-        signed_by(proof),
-        exporter,
-        found_unsigned(proof, bodies),
-        bool(tables_named(proof, bodies)),
-        recordings,
+        raise damaged(bundle.path, f"{fault.where}: {fault.what}") from fault
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise damaged(bundle.path, f"{PROOF} does not follow its format") from fault
+    key = signed_by(proof)
+    if asked.tables and key not in asked.tables:
+        by = "not signed" if key is None else f"signed by another key, {key}"
+        raise damaged(bundle.path, f"its events are {by}; a table's key was named")
+    details = {
+        "events": proof.last - proof.first + 1,
+        "journal_key": key,
+        "exporter_key": bundle.signer,
+        "manifest": facts,
+        "trusted": {"table": bool(asked.tables), "exporter": bool(asked.makers)},
+    }
+    proven = _proven(facts, recordings) if asked.tables else ()
+    left = (
+        *_unproven_entries(proof, bodies, is_trusted=bool(asked.tables)),
+        *(Open(what, of_maker=True) for what in recordings),
     )
+    return Verdict(tuple(proven), left, details, tuple(_contents(facts)))
 
 
-def _guarded(file: Path, data: bytes) -> str | None:
-    """Check the file's guard; return the signer."""
-    signed = data[-guard_size(signed=True) :].startswith(HASHED.encode())
-    size = guard_size(signed=signed)
-    digest = hashlib.sha256(data[:-size]).digest()
-    guard = data[-size:].decode("ascii", "replace")
-    hashed, *signature = guard.split(SIGNED)
-    if hashed != HASHED + digest.hex():
-        raise _refused(file, "it is not the file that was exported: its SHA-256 differs")
-    if not signature:
-        return None
-    key, _, under = signature[0].partition(":")
-    if guard != guard.lower() or not is_digest_signed(_bytes(key), _bytes(under), PURPOSE, digest):
-        raise _refused(file, "its exporter's signature does not fit")
-    return fingerprint(_bytes(key))
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return b""
-
-
-def _unpacked(file: Path, data: bytes) -> dict[str, bytes]:
-    try:
-        return unpacked(data)
-    except NotPlain as fault:
-        raise _refused(file, str(fault)) from fault
-
-
-def _decoded(file: Path, files: dict[str, bytes], name: str, kind: type[T]) -> T:
-    try:
-        return msgspec.json.decode(files[name], type=kind)
-    except (KeyError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise _refused(file, f"{name} is missing or does not follow its format") from fault
-
-
-def _listed_otherwise(manifest: Manifest, files: dict[str, bytes]) -> Iterator[str]:
-    if manifest.form not in FORMS:
-        yield f"it is of another form, {manifest.form!r}"
-    names = [one.name for one in manifest.files]
-    named = {*names, MANIFEST}
-    if len(names) != len(set(names)):
-        yield "its manifest names a file twice"
-    for name in sorted(named ^ files.keys()):
-        yield f"{name} is {'missing' if name in named else 'not in its manifest'}"
-    for one in manifest.files:
-        data = files[one.name]
-        if (len(data), hashlib.sha256(data).hexdigest()) != (one.size, one.sha256):
-            yield f"{one.name} is not the file that its manifest names"
-
-
-def _unproven_entries(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
-    if (proof.first, proof.last) != (manifest.first, manifest.last):
+def _differences(
+    facts: Facts, proof: Proof, bodies: Sequence[bytes], bundle: Bundle
+) -> Iterator[str]:
+    if (proof.first, proof.last) != (facts.first, facts.last):
         yield "its proof is of other events"
+    if bundle.manifest.subject not in (subject_of(facts), f"table {facts.table}"):
+        yield "its manifest is not of the table and time that its facts name"
+    if [(proof.to, proof.head)] != [(one.entries, one.head) for one in bundle.manifest.journals]:
+        yield "its proof is not of the entry that it rests on"
     for difference in faults(proof, bodies):
         yield f"{EVENTS}: {difference}"
+    yield from differences(facts, proof, bodies, bundle.content)
 
 
-def _refused(file: Path, what: str) -> TechnicianError:
-    return TechnicianError(
-        f"the incident is damaged: {what}",
-        where=str(file),
-        way_out="Do not use it; ask for the export again",
-    )
+def _proven(facts: Facts, recordings: Sequence[str]) -> Iterator[str]:
+    entries = counted(facts.last - facts.first + 1, "entry", "entries")
+    yield f"table, times and {entries} {facts.first} to {facts.last}, by the table's key"
+    if facts.round is not None:
+        yield f"that the entries belong to round {facts.round}, by the table's key"
+    if not recordings:
+        yield "all video and bytes of that time, in recorded/ and serial/, by the table's key"
+
+
+def _unproven_entries(proof: Proof, bodies: Sequence[bytes], *, is_trusted: bool) -> Iterator[Open]:
+    key = signed_by(proof)
+    if key is None:
+        yield Open("the entries: no signature of the journal covers them")
+    elif not is_trusted:
+        yield Open(
+            f"the entries: key {key} signed them; anybody can sign changed entries with their own "
+            "key; give the table's key with --table-key"
+        )
+    if not tables_named(proof, bodies):
+        yield Open("the table: the journal names none")
+    for first, last in found_unsigned(proof, bodies):
+        yield Open(
+            f"entries {first} to {last}: a process found them unsigned when it started, and did "
+            "not see them written"
+        )
+
+
+def _contents(facts: Facts) -> Iterator[str]:
+    clips = sum(span is not None for span in facts.clips.values())
+    yield f"{counted(facts.last - facts.first + 1, 'event')}, {counted(clips, 'clip')}"
+    for name, span in sorted(facts.clips.items()):
+        if span is None:
+            yield f"no clip of camera {name} is in the file"

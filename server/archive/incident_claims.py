@@ -15,7 +15,7 @@ from models.errors import PitwatchError
 from models.events import RoundOpened
 from models.judgements import AnyEvent
 from models.session import Session
-from server.archive.incident import EVENTS, PROOF, Manifest, end_ns
+from server.archive.incident import EVENTS, PROOF, Facts, end_ns
 from server.archive.incident_recorded import FOLDER, HASHES, Hashed
 from server.archive.incident_recordings import Differs, Recording, proven_entries, unproven
 from stream.excerpt import Proof
@@ -34,12 +34,12 @@ class _Named(msgspec.Struct):
 
 
 def differences(
-    manifest: Manifest, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
+    facts: Facts, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
 ) -> Iterator[str]:
     """Yield the differences of a manifest from the entries and files of its incident."""
-    yield from _of_table(manifest, proof, bodies)
-    yield from _of_time(manifest, proof, bodies)
-    yield from _of_files(manifest, files)
+    yield from _of_table(facts, proof, bodies)
+    yield from _of_time(facts, proof, bodies)
+    yield from _of_files(facts, files)
 
 
 def found_unsigned(proof: Proof, bodies: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
@@ -56,29 +56,29 @@ def tables_named(proof: Proof, bodies: Sequence[bytes]) -> set[str]:
     return {table for table in named | {own} if table is not None}
 
 
-def _of_table(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
-    for table in sorted(tables_named(proof, bodies) - {manifest.table}):
-        yield f"its manifest names table {manifest.table}, its journal {table}"
+def _of_table(facts: Facts, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
+    for table in sorted(tables_named(proof, bodies) - {facts.table}):
+        yield f"its manifest names table {facts.table}, its journal {table}"
 
 
-def _of_time(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
+def _of_time(facts: Facts, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
     events = _timed(proof, bodies)
     within = [
-        seq for at, seq, _ in events if manifest.from_ns <= at <= manifest.to_ns and seq is not None
+        seq for at, seq, _ in events if facts.from_ns <= at <= facts.to_ns and seq is not None
     ]
-    if (manifest.first, manifest.last) != (min(within, default=0), max(within, default=0)):
+    if (facts.first, facts.last) != (min(within, default=0), max(within, default=0)):
         yield "its manifest gives another time than its entries"
-    elif manifest.round is not None and not _is_round(manifest, events, manifest.round):
-        yield f"its manifest names round {manifest.round}, its entries do not"
+    elif facts.round is not None and not _is_round(facts, events, facts.round):
+        yield f"its manifest names round {facts.round}, its entries do not"
 
 
-def _is_round(manifest: Manifest, events: Sequence[tuple[int, int, AnyEvent]], number: int) -> bool:
+def _is_round(facts: Facts, events: Sequence[tuple[int, int, AnyEvent]], number: int) -> bool:
     """Return whether the span is that round's, with equal margins before and after."""
     for place, (begun_ns, _, one) in enumerate(events):
         if isinstance(one, RoundOpened) and one.round == number:
-            margin_ns = begun_ns - manifest.from_ns
+            margin_ns = begun_ns - facts.from_ns
             ended_ns = end_ns([(at, event) for at, _, event in events[place:]], number)
-            if margin_ns >= 0 and manifest.to_ns == ended_ns + margin_ns:
+            if margin_ns >= 0 and facts.to_ns == ended_ns + margin_ns:
                 return True
     return False
 
@@ -92,27 +92,27 @@ def _timed(proof: Proof, bodies: Sequence[bytes]) -> list[tuple[int, int, AnyEve
     ]
 
 
-def _of_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
+def _of_files(facts: Facts, files: Mapping[str, bytes]) -> Iterator[str]:
     recordings = tuple(described(files))
     for place, session in recordings:
-        if (session.table, session.currency) != (manifest.table, manifest.currency):
+        if (session.table, session.currency) != (facts.table, facts.currency):
             yield f"its manifest gives another table or currency than {place}{SESSION_FILE}"
     cameras = {place + camera.name for place, session in recordings for camera in session.cameras}
-    if cameras != manifest.clips.keys():
+    if cameras != facts.clips.keys():
         yield f"its manifest names other cameras than {SESSION_FILE}"
         return
-    filmed = {_clip(name): span for name, span in manifest.clips.items() if span is not None}
-    proving = {one.name for one in manifest.recorded} | ({HASHES} & files.keys())
+    filmed = {_clip(name): span for name, span in facts.clips.items() if span is not None}
+    proving = {one.name for one in facts.recorded} | ({HASHES} & files.keys())
     expected = {EVENTS, PROOF, *filmed, *proving}.union(*(_kept(*one) for one in recordings))
-    for name in sorted(expected ^ {one.name for one in manifest.files}):
+    for name in sorted(expected ^ files.keys()):
         yield f"{name} {'is missing' if name in expected else 'belongs to no incident'}"
     for name, span in filmed.items():
-        if not _is_clip(manifest, span, files.get(name, b"")):
+        if not _is_clip(facts, span, files.get(name, b"")):
             yield f"its manifest gives another time than {name}"
 
 
 def of_recordings(
-    manifest: Manifest, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
+    facts: Facts, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
 ) -> tuple[str, ...]:
     """Return the parts of an incident's recordings that the journal's hashes do not prove.
 
@@ -123,55 +123,55 @@ def of_recordings(
     """
     own = [hashed for body in bodies if (hashed := recording_hashed(body)) is not None]
     if HASHES not in files:
-        if own or manifest.recorded:
-            raise Differs(f"{HASHES} is missing: {_named(own, manifest)}")
+        if own or facts.recorded:
+            raise Differs(f"{HASHES} is missing: {_named(own, facts)}")
         return (NO_HASHES,)
     others, found = proven_entries(files[HASHES], proof)
     entries = sorted(
         {one.seq: one for one in (*others, *own)}.values(), key=lambda one: one.seq or 0
     )
-    recordings = _spans(manifest, files)
+    recordings = _spans(facts, files)
     places = {one.place + FOLDER for one in recordings}
-    for ranged in manifest.recorded:
+    for ranged in facts.recorded:
         if not any(ranged.name == place + ranged.file for place in places):
             raise Differs(f"{ranged.name} belongs to no recording")
-    left = [what for one in recordings for what in unproven(one, entries, manifest, files)]
-    left += _left_out(manifest, recordings, entries)
-    if recordings and recordings[0].from_ns > manifest.from_ns:
+    left = [what for one in recordings for what in unproven(one, entries, facts, files)]
+    left += _left_out(facts, recordings, entries)
+    if recordings and recordings[0].from_ns > facts.from_ns:
         left.append("that nothing was recorded before the first recording of the span")
     left += [what for one in recordings for what in _unhashed_reads(one, files)]
     left += [f"the hashes of entry {seq}: a process found it unsigned" for seq in found]
     return tuple(left)
 
 
-def _named(hashed: Sequence[RecordingHashed], manifest: Manifest) -> str:
+def _named(hashed: Sequence[RecordingHashed], facts: Facts) -> str:
     """Return what shows that an incident had hashes."""
     if not hashed:
-        return f"{manifest.recorded[0].name} is proven by it"
+        return f"{facts.recorded[0].name} is proven by it"
     folders = ", ".join(sorted({one.folder for one in hashed}))
     return f"the entries have hashes of the recording {folders}"
 
 
 def _left_out(
-    manifest: Manifest, recordings: Sequence[Recording], entries: Sequence[RecordingHashed]
+    facts: Facts, recordings: Sequence[Recording], entries: Sequence[RecordingHashed]
 ) -> Iterator[str]:
     """Yield the recordings with data of the span, by the entries, that are not in the file."""
     there = {one.folder for one in recordings}
     for folder in sorted({one.folder for one in entries} - there):
         own = [one for one in entries if one.folder == folder]
         pieces = [Hashed(one, piece) for one in own for piece in one.pieces]
-        if any(one.touches(manifest.from_ns, manifest.to_ns) for one in pieces):
+        if any(one.touches(facts.from_ns, facts.to_ns) for one in pieces):
             yield f"{folder}: the recording is missing"
     if not recordings:
         yield f"the recordings: {SESSION_FILE} is missing"
 
 
-def _spans(manifest: Manifest, files: Mapping[str, bytes]) -> tuple[Recording, ...]:
+def _spans(facts: Facts, files: Mapping[str, bytes]) -> tuple[Recording, ...]:
     """Return the recordings, each with its part of the span."""
     parts = tuple(described(files))
-    ends = [*(session.at - 1 for _, session in parts[1:]), manifest.to_ns][: len(parts)]
+    ends = [*(session.at - 1 for _, session in parts[1:]), facts.to_ns][: len(parts)]
     return tuple(
-        Recording(place, session, max(manifest.from_ns, session.at), min(manifest.to_ns, end))
+        Recording(place, session, max(facts.from_ns, session.at), min(facts.to_ns, end))
         for (place, session), end in zip(parts, ends, strict=True)
     )
 
@@ -218,11 +218,11 @@ def _clip(camera: str) -> str:
     return f"{place}{slash}clips/{name}.mp4"
 
 
-def _is_clip(manifest: Manifest, span: Span, mp4: bytes) -> bool:
+def _is_clip(facts: Facts, span: Span, mp4: bytes) -> bool:
     try:
         times = picture_times(mp4)
     except PitwatchError:
         return False
-    within = manifest.from_ns <= span.begin_ns <= span.end_ns <= manifest.to_ns
+    within = facts.from_ns <= span.begin_ns <= span.end_ns <= facts.to_ns
     lasts_ns = times[-1] - times[0] if times else -1
     return within and abs(span.end_ns - span.begin_ns - lasts_ns) <= _CLIP_TOLERANCE_NS

@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 
 from models.session import Session
-from server.archive.incident import Manifest
+from server.archive.incident import Facts
 from server.archive.incident_recorded import (
     FOLDER,
     Hashed,
@@ -84,7 +84,7 @@ def _was_found(one: Proven) -> bool:
 def unproven(
     recording: Recording,
     entries: Sequence[RecordingHashed],
-    manifest: Manifest,
+    facts: Facts,
     files: Mapping[str, bytes],
 ) -> Iterator[str]:
     """Yield the parts of a recording that the proven entries leave open.
@@ -100,14 +100,14 @@ def unproven(
         return
     if not described_by(own, session.layout, files[place + session.layout]):
         yield f"{place}{session.layout}: the journal has no such hash of it"
-    taken = [one for one in manifest.recorded if one.name.startswith(place + FOLDER)]
+    taken = [one for one in facts.recorded if one.name.startswith(place + FOLDER)]
     if any(one.folder != folder for one in taken):
         raise Differs(f"{place}{FOLDER} belongs to another recording")
     held = {(one.folder, one.file): set(_held(one, own, files[one.name])) for one in taken}
     for device in devices_of(session):
         yield from _of_device(recording, device, pieces_of(own, device), held)
     for camera in session.cameras:
-        if manifest.clips[place + camera.name] is None and _filmed(
+        if facts.clips[place + camera.name] is None and _filmed(
             recording, pieces_of(own, camera.name)
         ):
             yield f"{place}clips/{camera.name}.mp4 is missing: the camera gave pictures"

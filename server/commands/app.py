@@ -43,6 +43,9 @@ VERBS: Final = {
         "Run a live table: read the sensors, settle and record until SIGINT, SIGTERM or SIGHUP."
     ),
     "restore": ("Restore a backup's journals and service files into DATA: all of them or none."),
+    "verify": (
+        "Verify incidents, snapshots, reports, archived days and backups: what is proven of each."
+    ),
     "verify-install": (
         "Compare the installed program with the manifest of its wheel; print the program's hash."
     ),

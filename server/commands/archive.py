@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from models.errors import OperatorError, PitwatchError
+from models.errors import OperatorError
 from models.house import House
 from server.archive.archives import is_journal, sources
 from server.archive.copies import say, without_copies
 from server.archive.days import Begun, begun
 from server.archive.unreadable import without_parquet
 from server.commands.options import HouseFile, Json
+from server.commands.verify import asked_for, bundles_in, print_verified
 from server.house.house_file import folders_of, house_for
 from server.house.wording import counted
-from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
-from stream.journal import Verified, verify_journal
+from stream.signing import Signer
 
 if TYPE_CHECKING:
-    from server.archive.history import Day, Part
     from server.archive.history_writer import Written
 
 app = typer.Typer(no_args_is_help=True)
@@ -39,6 +38,9 @@ def write_archive(
         typer.Option(metavar="YYYY-MM-DD", help="Only this day. Default: every day found."),
     ] = None,
     *,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="Sign the days with this private key.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write days that exist again.")] = False,
     house: HouseFile = None,
     as_json: Json = False,
@@ -56,6 +58,7 @@ def write_archive(
         history,
         day,
         house_for(house, *folders_of(journals)),
+        signer=None if key is None else Signer.read(key),
         force=force,
         as_json=as_json,
     )
@@ -73,12 +76,10 @@ def verify_archive(
     *,
     as_json: Json = False,
 ) -> None:
-    """Compare every file of each day with its manifest. A changed byte is found.
-
-    With --journal, the hash of that journal's last entry must be the manifest's. Exit 5 if some
-    journals of a day were not named then. Exit 2 if anything differs.
-    """
-    raise typer.Exit(verify_days(folders, journals or (), as_json=as_json))
+    """Verify archived days, as `pitwatch verify --allow-unsigned` does."""
+    places = [place for folder in folders for place in bundles_in((folder,))]
+    asked = asked_for(journals=journals)
+    raise typer.Exit(print_verified(places, asked, "day", allow_unsigned=True, as_json=as_json))
 
 
 def write_days(
@@ -87,6 +88,7 @@ def write_days(
     day: str | None,
     house: House,
     *,
+    signer: Signer | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -114,86 +116,19 @@ def write_days(
         )
     days.sort(key=attrgetter("day"))
     for _, group in groupby(days, key=attrgetter("day")):
-        written = write_day(list[Begun](group), house, history, force=force)
+        written = write_day(list[Begun](group), house, history, signer, force=force)
         _print_written(written, history, as_json=as_json)
 
 
-def verify_days(folders: Sequence[Path], journals: Sequence[Path], *, as_json: bool) -> Exit:
-    """Verify every file of every day, and compare the days with the journals where some are named.
-
-    A named journal is compared cell by cell with what the day holds of it. Prints each day. Returns
-    ``UNPROVEN`` where a journal of a day was asked for and is not named.
-
-    Raises:
-        InputRefused: a day is not what was written.
-        OperatorError: there is no day, or one cannot be read.
-    """
-    try:
-        from server.archive.day_against_journal import check_journals
-        from server.archive.history import Day, days_in
-    except ImportError as fault:
-        raise without_parquet("pitwatch archive") from fault
-
-    named = {}
-    for path in journals:
-        verified = verify_journal(path)
-        if verified.identity is not None:
-            named[verified.identity.journal] = path, verified
-    places = [place for folder in folders for place in days_in(folder)]
-    if not places:
-        raise OperatorError(
-            "there is no archived day",
-            where=", ".join(map(str, folders)),
-            way_out="Name the folder that `pitwatch archive write` wrote",
-        )
-    absent = 0
-    for place in places:
-        one = Day(place)
-        one.verify()
-        parts = one.manifest.parts
-        check_journals(one)
-        for part in parts:
-            if part.journal in named:
-                _compare(one, part, *named[part.journal])
-        missing = sum(part.journal not in named for part in parts) if journals else 0
-        absent += missing
-        if as_json:
-            print_json({"day": one.manifest.day, "parts": parts, "not_compared": missing})
-        else:
-            compared = f", {counted(missing, 'journal')} not compared" if missing else ""
-            screen().print(
-                f"{place}: {counted(len(parts), 'journal')} as written{compared}", soft_wrap=True
-            )
-    return Exit.UNPROVEN if absent else Exit.CLEAN
-
-
-def _compare(day: "Day", part: "Part", path: Path, verified: Verified) -> None:
-    from server.archive.day_against_journal import check_part
-
-    if verified.head != part.head:
-        raise _another(day.folder, part, verified.head)
-    found = begun(path, House())
-    if found is not None:
-        check_part(day, part, found, verified)
-
-
-def _another(place: Path, part: "Part", head: str) -> PitwatchError:
-    return OperatorError(
-        f"journal {part.name} ends with hash {head}, and the day stands for {part.head}",
-        where=str(place),
-        way_out="Find out which of the two was changed; a checkpoint of the table shows it",
-    )
-
-
 def _print_written(written: "Written", history: Path, *, as_json: bool) -> None:
-    manifest, new = written.manifest, written.is_new
-    facts, rounds = (sum(getattr(one, of) for one in manifest.parts) for of in ("facts", "rounds"))
+    about, new = written.about, written.is_new
+    facts, rounds = (sum(getattr(one, of) for one in about.parts) for of in ("facts", "rounds"))
     if as_json:
-        counts = {"journals": len(manifest.parts), "facts": facts, "rounds": rounds}
-        print_json({"day": manifest.day, **counts, "bytes": written.size, "written": new})
+        counts = {"journals": len(about.parts), "facts": facts, "rounds": rounds}
+        print_json({"day": about.day, **counts, "bytes": written.size, "written": new})
         return
     screen().print(
-        f"{history / manifest.day}: {counted(len(manifest.parts), 'journal')}, "
+        f"{history / about.day}: {counted(len(about.parts), 'journal')}, "
         f"{counted(rounds, 'round')}, {counted(facts, 'fact')}, {written.size:,} bytes"
         + ("" if new else "; it was archived already"),
         soft_wrap=True,

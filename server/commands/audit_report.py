@@ -11,7 +11,7 @@ from server.house.rules_in_force import name_of
 from server.house.wording import counted
 from server.report.as_page import as_page
 from server.report.document import Block, Document, Pairs, Section, Table, Text
-from server.report.signature import signed_page
+from server.report.signature import report_of, signed_page
 from stream.signing import Signer
 
 HANDS_FILE = "changed_hands.jsonl"
@@ -45,7 +45,9 @@ def write_page(
     then = ", ".join(totals.rules_then) if was is None else name_of(was).text
     page = as_page(_document(figures, totals, (then, name_of(rules).text), digest, formats))
     if signed is not None:
-        page = signed_page(page, *signed)
+        signer, at_ns = signed
+        subject = "report of rounds settled again under other rules"
+        page = signed_page(page, report_of(subject, at_ns), signer)
     (folder / PAGE_FILE).write_bytes(page)
 
 

@@ -4,7 +4,6 @@ A backup is a folder named by its time in UTC. It has that name only once every 
 whole, verified and listed with its checksum. ``pitwatch restore`` puts it back.
 """
 
-import hashlib
 import os
 import shutil
 import sqlite3
@@ -21,16 +20,20 @@ import typer
 from rich.text import Text
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
+from server.bundle.bundle import Asked, head_of, is_folder_bundle, seal_folder
+from server.bundle.manifest import Manifest
 from server.commands.old_backups import ClockReading, remove_old
-from server.commands.restore import FOLDERS, SUMS, check_file, disk_faults, files_of
+from server.commands.restore import FOLDERS, disk_faults
 from server.commands.verified_backups import Intact, Memory, stats_of
+from server.commands.verify import verified as verified_bundle
 from server.process.atomic_file import write_whole
 from server.process.exit_status import Exit
 from server.process.file_modes import owner_only
 from server.process.terminal import print_json, screen
-from stream.clock import HostClock, kernel_sync
+from stream.clock import HostClock, kernel_sync, utc
 from stream.copies import backup_journal
 from stream.files import sync_folder
+from stream.signing import Signer
 from stream.sole import Lock
 
 app = typer.Typer(no_args_is_help=True)
@@ -56,6 +59,16 @@ def make_backup(
             help="Who compared the machine's clock with another one and found it right.",
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            metavar="FILE",
+            help="Sign the backup with this private key. Default: the service's, "
+            "service/report.key, if there is one.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Copy every journal and the service's files, and verify the copies.
 
@@ -66,7 +79,7 @@ def make_backup(
     the newest seven never go. The folder's journal, backups.journal, records each removal.
     """
     clocks = ClockReading(HostClock().anchor(), kernel_sync(), checked_by)
-    make(data, folder, keep_days, clocks)
+    make(data, folder, keep_days, clocks, key)
 
 
 @app.command("verify", epilog="[dim]pitwatch backup verify /var/backups/pitwatch[/dim]")
@@ -87,7 +100,7 @@ def verify_backups(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
-    """Verify backups: every file's checksum and every journal's hash chain.
+    """Verify backups, as `pitwatch verify --allow-unsigned` does.
 
     The command prints one line for each damaged backup, with the file. Exit 2 if any is damaged.
     """
@@ -111,7 +124,9 @@ class Checked:
     """Its fault, in one line."""
 
 
-def make(data: Path, backups: Path, keep_days: int, clocks: ClockReading) -> None:
+def make(
+    data: Path, backups: Path, keep_days: int, clocks: ClockReading, key: Path | None = None
+) -> None:
     """Back up a site, print the new folder, and remove backups that are too old.
 
     Args:
@@ -119,6 +134,7 @@ def make(data: Path, backups: Path, keep_days: int, clocks: ClockReading) -> Non
         backups: the folder of backups.
         keep_days: days that a backup is kept, if the clocks prove its age.
         clocks: name the backup, and tell what the age of others rests on.
+        key: the file of the key that signs it; ``None`` for the service's, if there is one.
 
     Raises:
         OperatorError: ``data`` is not a site's.
@@ -143,7 +159,10 @@ def make(data: Path, backups: Path, keep_days: int, clocks: ClockReading) -> Non
                     way_out="Run it again in a second",
                 )
             _remove_parts(backups)
-            journals = _made(data, made)
+            own = data / "service" / "report.key"
+            signing = key or (own if own.exists() else None)
+            signer = None if signing is None else Signer.read(signing)
+            journals = _made(data, made, clocks.anchored.wall_ns, signer)
             _write_metrics(
                 backups / _PROMETHEUS,
                 ("pitwatch_backup_time_seconds", "Time of the last complete backup.", now_s),
@@ -167,7 +186,7 @@ def verify(
     Raises:
         OperatorError: there is no backup.
     """
-    found = (place,) if (place / SUMS).exists() else tuple(sorted(place.glob(_NAMES)))
+    found = (place,) if is_folder_bundle(place) else tuple(sorted(place.glob(_NAMES)))
     if not found:
         raise OperatorError(
             "there is no backup",
@@ -223,20 +242,15 @@ def _checked(found: Iterable[Path], remember: Path | None, now_s: float) -> list
 
 
 def verified(backup: Path) -> Checked:
-    """Check every file of a backup against its checksum, and every journal's chain."""
-    files = 0
+    """Verify a backup."""
     try:
-        for file in files_of(backup, backup):
-            check_file(file.source, file, "use another backup")
-            files += 1
+        bundle, _ = verified_bundle(backup, Asked(), "backup")
     except PitwatchError as fault:
-        return Checked(backup, files, str(fault))
-    if not files:
-        return Checked(backup, 0, f"{backup}: {SUMS} lists no file")
-    return Checked(backup, files, None)
+        return Checked(backup, 0, str(fault))
+    return Checked(backup, len(bundle.manifest.files), None)
 
 
-def _made(data: Path, made: Path) -> int:
+def _made(data: Path, made: Path, now_ns: int, signer: Signer | None) -> int:
     """Copy everything, then name the copy; return the number of journals."""
     part = made.with_name(f".{made.name}.part")
     try:
@@ -246,11 +260,15 @@ def _made(data: Path, made: Path) -> int:
         databases = sorted(data.glob("service/*.sqlite"))
         for file in (*journals, *databases):
             _check_file(file)
-        for file in journals:
-            backup_journal(file, part / file.relative_to(data))
+        heads = tuple(
+            head_of(file.name, backup_journal(file, part / file.relative_to(data)))
+            for file in journals
+        )
         for file in databases:
             _copy_database(file, part / file.relative_to(data))
-        write_whole(part / SUMS, _sums(part).encode())
+        named = f"the site at {utc(now_ns)}"
+        manifest = Manifest(kind="backup", subject=named, at=now_ns, journals=heads)
+        seal_folder(part, manifest, signer)
         for place in (*(part / name for name in FOLDERS), part):
             sync_folder(place)
         part.rename(made)
@@ -309,16 +327,6 @@ def _not_copied(source: Path, why: str) -> TechnicianError:
         where=repr(str(source))[1:-1],
         way_out="Check this file and the disk of the backups",
     )
-
-
-def _sums(part: Path) -> str:
-    files = sorted(file for file in part.rglob("*") if file.is_file())
-    return "".join(f"{_digest(file)}  ./{file.relative_to(part)}\n" for file in files)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _remove_parts(backups: Path) -> None:

@@ -242,8 +242,8 @@ def retire(url: str, day: str, history: Path) -> None:
     except ImportError as fault:
         raise without_parquet("pitwatch floor retire") from fault
     with connected(url) as floor:
-        manifest = retention.retire_day(floor, day_from(day), history)
-    journals = counted(len(manifest.parts), "journal")
+        about = retention.retire_day(floor, day_from(day), history)
+    journals = counted(len(about.parts), "journal")
     screen().print(f"{day}: {journals} verified in {history} and dropped from the floor")
 
 

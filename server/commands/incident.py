@@ -1,30 +1,24 @@
 """``pitwatch incident``: export an incident as a file that proves itself, and verify one."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from models.errors import OperatorError, TechnicianError
+from models.errors import OperatorError
 from models.house import House
+from server.bundle.bundle import Asked
 from server.commands.options import Force, HouseFile, Json
+from server.commands.verify import as_json_of, asked_for, heading, print_verified, verified
 from server.house.house_file import house_for
 from server.house.wording import counted
 from server.process.atomic_file import check_place, write_whole
-from server.process.exit_status import Exit
-from server.process.memory import within_memory
 from server.process.terminal import print_json, screen
 from stream.clock import HostClock, utc
 from stream.recording import read_description
-from stream.signing import Signer, named_key
-
-if TYPE_CHECKING:
-    from server.archive.incident_check import Checked
-    from server.archive.incident_standing import Trusted
+from stream.signing import Signer
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -104,15 +98,12 @@ def verify_incident(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Verify every byte of an incident file; print what is proven and which key signed it.
-
-    Exit 0 if all of it is proven. Exit 5 if a part is not: no key was named, the journal has no
-    hashes of the recordings, or the export is not signed. Exit 2 if anything differs from what
-    was exported, or if another key signed it.
-    """
-    keys = Keys(key, exporter, allow_unsigned)
-    with within_memory(file):
-        raise typer.Exit(run_verify(file, keys, as_json=as_json))
+    """Verify an incident, as `pitwatch verify --key EXPORTER --table-key KEY` does."""
+    options = ("--exporter", "--key")
+    asked = asked_for((exporter,) if exporter else (), (key,) if key else (), options=options)
+    raise typer.Exit(
+        print_verified((file,), asked, "incident", allow_unsigned=allow_unsigned, as_json=as_json)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +142,6 @@ def run_export(export: Export, *, as_json: bool) -> None:
         round_asked,
         span_asked,
     )
-    from server.archive.incident_check import check_incident
 
     check_place(export.out, force=export.force)
     journal = export.journal or journal_of(export.session)
@@ -169,50 +159,11 @@ def run_export(export: Export, *, as_json: bool) -> None:
         for part in recordings(export.session, asked):
             hold(part.folder, f"{utc(made_ns)}: exported to {export.out.name}: {what}")
     write_whole(export.out, packed(export.session, journal, asked, made_ns, signer))
-    found = check_incident(export.out)
+    bundle, verdict = verified(export.out, Asked())
     if as_json:
-        print_json(_as_json(export.out, found))
-        return
-    line = _summary(Text("exported", "bold green"), export.out, found)
-    screen().print(line.append("\n" + "\n".join(_signatures(found))))
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The keys for verifying an incident, each by fingerprint or public file."""
-
-    table: str | None = None
-    exporter: str | None = None
-    allow_unsigned: bool = False
-    """Whether recordings and the export may be unproven."""
-
-
-def run_verify(file: Path, keys: Keys, *, as_json: bool) -> Exit:
-    """Check an incident's file, and print its proven parts.
-
-    Raises:
-        PitwatchError: it differs from the export, or other keys than those named signed it.
-    """
-    from server.archive.incident_check import check_incident
-    from server.archive.incident_standing import Trusted, exit_of, proven, unproven
-
-    found = check_incident(file)
-    trusted = Trusted(
-        table=_is_signed_by(file, "its events are", found.journal_key, keys.table, "--key"),
-        exporter=_is_signed_by(file, "it is", found.exporter_key, keys.exporter, "--exporter"),
-    )
-    exit_status = exit_of(found, trusted, allow_unsigned=keys.allow_unsigned)
-    if as_json:
-        print_json(_as_json(file, found) | _standing(found, trusted))
+        print_json(as_json_of(bundle, verdict, Asked()))
     else:
-        style = "bold green" if exit_status is Exit.CLEAN else "bold yellow"
-        line = _summary(Text("intact", style), file, found)
-        for what in proven(found, trusted):
-            line.append(f"\nproven: {what}", "green")
-        for one in unproven(found, trusted):
-            line.append(f"\nnot proven: {one.what}", "yellow")
-        screen().print(line)
-    return exit_status
+        screen().print(heading("exported", bundle, verdict), soft_wrap=True)
 
 
 def journal_of(session: Path) -> Path:
@@ -275,63 +226,3 @@ def _instant_ns(text: str, house: House) -> int:
             way_out=f"Write it with its offset from UTC, like {text}+01:00",
         )
     return found[0]
-
-
-def _is_signed_by(
-    file: Path, what: str, signed_by: str | None, named: str | None, option: str
-) -> bool:
-    """Return whether a key was named; raises ``TechnicianError`` where another one signed."""
-    if named is None:
-        return False
-    expected = named_key(named, option)
-    if signed_by is None:
-        raise _untrusted(file, f"{what} not signed, and {option} names a key")
-    if signed_by != expected:
-        raise _untrusted(file, f"{what} signed by another key than {option} names, {signed_by}")
-    return True
-
-
-def _untrusted(file: Path, what: str) -> TechnicianError:
-    return TechnicianError(
-        f"the keys given do not prove the incident: {what}",
-        where=str(file),
-        way_out="Ask the house for its keys' fingerprints, and for the export again",
-    )
-
-
-def _as_json(file: Path, found: "Checked") -> dict[str, object]:
-    return {
-        "file": str(file),
-        "events": found.events,
-        "journal_key": found.journal_key,
-        "exporter_key": found.exporter_key,
-        "manifest": found.manifest,
-    }
-
-
-def _standing(found: "Checked", trusted: "Trusted") -> dict[str, object]:
-    from server.archive.incident_standing import proven, unproven
-
-    return {
-        "trusted": {"table": trusted.table, "exporter": trusted.exporter},
-        "proven": list(proven(found, trusted)),
-        "not_proven": [one.what for one in unproven(found, trusted)],
-    }
-
-
-def _summary(line: Text, file: Path, found: "Checked") -> Text:
-    manifest = found.manifest
-    line.append(f"  {file}: table {manifest.table}, ")
-    line.append("" if manifest.round is None else f"round {manifest.round}, ")
-    line.append(f"{utc(manifest.from_ns)} to {utc(manifest.to_ns)}")
-    clips = [name for name, span in manifest.clips.items() if span is not None]
-    line.append(f"\n{counted(found.events, 'event')}, {counted(len(clips), 'clip')}")
-    for name in sorted(manifest.clips.keys() - set(clips)):
-        line.append(f"\nno clip of camera {name} is in the file", style="yellow")
-    return line
-
-
-def _signatures(found: "Checked") -> Iterator[str]:
-    journal, exporter = found.journal_key, found.exporter_key
-    yield "the journal is not signed" if journal is None else f"the journal is signed by {journal}"
-    yield "the file is not signed" if exporter is None else f"the file is signed by {exporter}"

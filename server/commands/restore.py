@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
+import msgspec
 import typer
 from rich.text import Text
 
-from models.errors import OperatorError, PitwatchError, TechnicianError
+from models.errors import OperatorError, TechnicianError
+from server.bundle.bundle import Asked, Bundle, Verdict, head_of, read_bundle
+from server.bundle.manifest import Head, damaged
 from server.house.wording import counted
 from server.process.terminal import screen
 from stream.files import JournalFiles, sync_folder
@@ -37,14 +40,13 @@ def restore_site(
 ) -> None:
     """Restore a backup's journals and service files into DATA: all of them or none.
 
-    Stop tables and service first. The command checks every file's checksum and every journal's
-    hash chain before and after it writes. It never overwrites a file. After an interruption, run
-    it again: it continues where it stopped.
+    Stop tables and service first. The command verifies the backup before it writes, and every
+    file's checksum after. It never overwrites a file. After an interruption, run it again: it
+    continues where it stopped.
     """
     restore(backup, data)
 
 
-SUMS: Final = "SHA256SUMS"
 _MARK: Final = ".restoring"
 FOLDERS: Final = ("journals", "service")
 
@@ -75,19 +77,19 @@ def restore(backup: Path, data: Path) -> None:
         OperatorError: it is no backup, or a file exists in the place of one of its files.
         TechnicianError: it is damaged, or the disk refuses it; nothing was restored.
     """
-    files = tuple(files_of(backup, data))
-    for file in files:
-        check_file(file.source, file, "use another")
-    mark = data / _MARK
-    went_on = mark.exists() and mark.read_text("utf-8") == _digest(backup / SUMS)
+    bundle = read_bundle(backup)
+    check_backup(bundle, Asked())
+    files = tuple(files_of(bundle, data))
+    mark, digest = data / _MARK, hashlib.sha256(msgspec.json.encode(bundle.manifest)).hexdigest()
+    went_on = mark.exists() and mark.read_text("utf-8") == digest
     left = [file for file in files if not (went_on and _is_in_place(file))]
     for file in left:
         _check_vacant(file)
     with disk_faults("nothing was restored", data):
-        _write(left, mark, _digest(backup / SUMS))
+        _write(left, mark, digest)
     _put(left, mark)
     for file in files:
-        check_file(file.target, file, "check the disk and restore elsewhere")
+        _check_file(file.target, file)
     line = Text("restored", style="bold green")
     number = counted(sum(file.is_journal for file in files), "journal")
     line.append(f"  {backup} into {data}: {number}, {counted(len(files), 'file')}, all verified")
@@ -107,55 +109,52 @@ def disk_faults(consequence: str, place: Path) -> Iterator[None]:
         ) from fault
 
 
-def files_of(backup: Path, data: Path) -> Iterator[BackedUp]:
-    """Yield the files that a backup lists, with their places in ``data``.
+def files_of(backup: Bundle, data: Path) -> Iterator[BackedUp]:
+    """Yield the files of a backup, with their places in ``data``.
 
     Raises:
         OperatorError: it is no backup.
     """
-    try:
-        lines = (backup / SUMS).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise _no_backup(backup, f"it has no readable {SUMS}") from fault
-    for line in lines:
-        sha256, _, name = line.partition("  ")
-        folder, _, file = name.removeprefix("./").partition("/")
+    for one in backup.manifest.files:
+        folder, _, file = one.name.partition("/")
         is_plain = file not in ("", ".", "..") and "/" not in file and file.isprintable()
-        if folder not in FOLDERS or not is_plain or len(sha256) != 64:
-            raise _no_backup(backup, f"{SUMS} has the line {line!r}")
-        yield BackedUp(backup / folder / file, data / folder / file, sha256)
+        if backup.manifest.kind != "backup" or folder not in FOLDERS or not is_plain:
+            raise OperatorError(
+                f"this is not a backup: it has the file {one.name!r}",
+                where=str(backup.path),
+                way_out="Name a folder that `pitwatch backup make` made",
+            )
+        yield BackedUp(backup.path / folder / file, data / folder / file, one.sha256)
 
 
-def _no_backup(backup: Path, why: str) -> OperatorError:
-    return OperatorError(
-        f"this is not a backup: {why}",
-        where=str(backup),
-        way_out="Name a folder that `pitwatch backup make` made",
-    )
-
-
-def check_file(place: Path, file: BackedUp, way_out: str) -> None:
-    """Check a file against its checksum, and a journal's chain.
+def check_backup(backup: Bundle, asked: Asked) -> Verdict:
+    """Verify the chain of every journal in a backup, and those of tables by the tables' keys.
 
     Raises:
-        TechnicianError: it is damaged or cannot be read; ``way_out`` names the remedy.
+        OperatorError: it is no backup.
+        TechnicianError: a journal is damaged, or another key signed it.
     """
-    try:
-        found = _digest(place)
-        if found != file.sha256:
-            raise TechnicianError(
-                "its checksum is not the backup's", where=str(place), way_out=way_out
-            )
+    files, heads = tuple(files_of(backup, backup.path)), list[Head]()
+    for file in files:
         if file.is_journal:
-            verify_journal(place)
-    except OSError as fault:
+            is_tables = file.source.parent.name == FOLDERS[0]
+            verified = verify_journal(file.source, asked.tables if is_tables else ())
+            heads.append(head_of(file.source.name, verified))
+    if not files:
+        raise damaged(backup.path, "it has no file")
+    if backup.manifest.at and tuple(heads) != backup.manifest.journals:
+        raise damaged(backup.path, "its journals are not those that its manifest names")
+    chains = f"that no chain is broken, of {counted(len(heads), 'journal')}"
+    return Verdict((chains,), notes=(counted(len(files), "file"),))
+
+
+def _check_file(place: Path, file: BackedUp) -> None:
+    if _digest(place) != file.sha256:
         raise TechnicianError(
-            f"it cannot be read ({fault.strerror})", where=str(place), way_out=way_out
-        ) from fault
-    except PitwatchError as fault:
-        raise TechnicianError(
-            f"it does not verify: {fault.what}", where=str(place), way_out=way_out.capitalize()
-        ) from fault
+            "it is not what the backup holds",
+            where=str(place),
+            way_out="Check the disk and restore elsewhere",
+        )
 
 
 def _check_vacant(file: BackedUp) -> None:
@@ -184,7 +183,7 @@ def _write(files: Sequence[BackedUp], mark: Path, digest: str) -> None:
             found = file.source.stat()
             os.utime(file.part, ns=(found.st_atime_ns, found.st_mtime_ns))
             _sync(file.part)
-            check_file(file.part, file, "check the disk")
+            _check_file(file.part, file)
     except BaseException:  # Ctrl-C too leaves no part of a file
         for file in files:
             with suppress(OSError):

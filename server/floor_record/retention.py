@@ -1,5 +1,6 @@
 """Drop days from the floor once their Parquet was verified against what the floor holds."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import date
 from itertools import zip_longest
@@ -12,8 +13,10 @@ from msgspec.structs import replace
 from models.errors import OperatorError
 from models.events import ReviewResolved
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
-from server.archive.history import Day, Manifest, PartReader
+from server.archive.history import Day, DayFacts, PartReader
 from server.archive.settling import FACTS
+from server.bundle.bundle import read_bundle
+from server.bundle.manifest import MANIFEST
 from server.floor_record.database import FloorDatabase
 from stream.reading import UnknownEvent, dated, event_of
 
@@ -21,36 +24,38 @@ _KEPT: Final = FACTS | {ReviewRaised, ReviewResolved, RoundSettled}
 """The types of entries that an archived day holds whole."""
 
 
-def retire_day(floor: FloorDatabase, day: date, history: Path) -> Manifest:
+def retire_day(floor: FloorDatabase, day: date, history: Path) -> DayFacts:
     """Verify an archived day, compare its entries with the floor's, and drop the day there.
 
     Raises:
-        InputRefused: a file of the archived day is not what was written.
+        PitwatchError: a file of the archived day is not what was written.
         OperatorError: the day is not archived, or does not hold what the floor holds of it.
         TechnicianError: the day is under legal hold.
     """
-    one = Day(history / day.isoformat())
-    one.verify()
+    folder = history / day.isoformat()
+    read_bundle(folder)
+    one = Day(folder)
+    one.read_all()
     heads = floor.heads_of(day)
-    why = _difference(one.manifest, heads)
+    why = _difference(one.about, heads)
     if why is not None:
         raise OperatorError(
             why,
-            where=f"{one.folder} and the floor",
+            where=f"{folder} and the floor",
             way_out="Archive all the day's journals, and let their forwarders catch up",
         )
     with one.parts() as parts:
         for part in parts:
             if part.part.journal in heads:
-                _compare(part, floor, day, one.folder)
-    floor.retire(day, str(one.manifest.sha256))
-    return one.manifest
+                _compare(part, floor, day, folder)
+    floor.retire(day, hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest())
+    return one.about
 
 
-def _difference(manifest: Manifest, heads: Mapping[str, tuple[int, str]]) -> str | None:
-    archived = {part.journal: (part.entries, part.head) for part in manifest.parts}
+def _difference(about: DayFacts, heads: Mapping[str, tuple[int, str]]) -> str | None:
+    archived = {part.journal: (part.entries, part.head) for part in about.parts}
     if not heads:
-        return f"the floor holds nothing of {manifest.day}"
+        return f"the floor holds nothing of {about.day}"
     for journal, (seq, head) in heads.items():
         if journal not in archived:
             return f"journal {journal} is on the floor and not in the archived day"

@@ -57,6 +57,10 @@ class Certified:
     """Whom its certificate names."""
     fingerprint: str
     """SHA-256 of that certificate, in hex."""
+    from_ns: int
+    """Begin of its validity, nanoseconds since the Unix epoch, UTC …"""
+    to_ns: int
+    """… and its end."""
 
 
 def identity_in(state: Path, name: str, now_ns: int) -> Identity:

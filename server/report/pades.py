@@ -106,7 +106,10 @@ async def _checked(pdf: bytes) -> Certified:
         raise NotCertified("its PDF signature does not fit")
     if status.coverage != SignatureCoverageLevel.ENTIRE_FILE:
         raise NotCertified("its PDF signature does not cover all of it")
-    return Certified(found.signer_cert.subject.human_friendly, found.signer_cert.sha256.hex())
+    signer = found.signer_cert
+    valid = signer.not_valid_before, signer.not_valid_after
+    from_ns, to_ns = (int(one.timestamp()) * 1_000_000_000 for one in valid)
+    return Certified(signer.subject.human_friendly, signer.sha256.hex(), from_ns, to_ns)
 
 
 class _SealProvider(CMSAttributeProvider):

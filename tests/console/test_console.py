@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Download, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
 from models.events import Fact, RoundOpened
-from server.archive.incident_check import check_incident
+from server.archive.incident import Facts
+from server.bundle.bundle import read_bundle
 from server.readmodel.ending import RESTART_NS
 from server.service.access.people import TwoPeople
 from server.service.access.totp import code_of, step_at
@@ -429,9 +430,9 @@ def test_an_incident_is_taken_out_and_proves_itself_elsewhere(
         clock.at_ns += 1
         with officer.page.expect_download() as taken:
             take.click()
-        found = check_incident(taken.value.path())
-        assert found.manifest.round == 1
-        assert found.exporter_key is not None
+        found = read_bundle(taken.value.path())
+        assert found.manifest.about_as(Facts, "the file").round == 1
+        assert found.signer is not None
         assert (journals / "bj-07" / "HOLD").is_file()
 
 

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from models.events import CardExposed
-from server.archive.snapshot import check_snapshot
+from server.archive.snapshot import Facts
+from server.bundle.bundle import read_bundle
 from stream.reading import read_journal
 from tests.console.looking import Screen, screen
 from tests.server.service.house import House, until
@@ -162,14 +163,12 @@ def test_a_snapshot_is_saved_with_its_proof(officer: Screen, at_work: House) -> 
     with page.expect_download() as taken:
         page.keyboard.press("s")
     assert re.fullmatch(r"BJ-07-round-1-overhead-.*Z\.png", taken.value.suggested_filename)
-    facts = check_snapshot(taken.value.path().read_bytes(), "snapshot").facts
+    facts = read_bundle(taken.value.path()).manifest.about_as(Facts, "snapshot")
     assert (facts.table, facts.round, facts.camera) == ("BJ-07", 1, "overhead")
     assert facts.made_by == "surveillance"
     with at_work.signed_in("pit") as pit:
         footage = at_work.get(pit, "/api/sessions/bj-07/rounds/1/footage")
     clip = footage["cameras"][0]["clip"]
     assert facts.at == clip["from_ns"] + clip["frames"][number - 1]
-    expect(page.get_by_role("status").filter(has_text="Saved")).to_contain_text(
-        "pitwatch snapshot verify"
-    )
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_contain_text("pitwatch verify")
     officer.shot("viewer")

@@ -10,10 +10,14 @@ from pathlib import Path
 from time import sleep
 from typing import Final
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from models.events import RoundOpened
+from server.bundle.bundle import manifest_in, seal_folder
+from server.bundle.manifest import File, Manifest, sealed
 from server.integration.store import RelayStore
 from server.table.sending import Sender, target_at
 from stream.clock import SimulatedClock
@@ -120,7 +124,7 @@ def test_a_restored_journal_is_gone_on_with(backup: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "place", ["journals/BJ-08.journal", "service/accounts.sqlite", "SHA256SUMS"]
+    "place", ["journals/BJ-08.journal", "service/accounts.sqlite", "manifest.json"]
 )
 def test_a_damaged_backup_is_not_restored(backup: Path, tmp_path: Path, place: str) -> None:
     file = backup / place
@@ -137,18 +141,20 @@ def test_a_damaged_backup_is_not_restored(backup: Path, tmp_path: Path, place: s
 def test_a_journal_changed_together_with_its_sum_is_found_by_its_chain(
     backup: Path, tmp_path: Path
 ) -> None:
-    file, sums = backup / "journals" / "BJ-08.journal", backup / "SHA256SUMS"
-    before = hashlib.sha256(file.read_bytes()).hexdigest()
+    file = backup / "journals" / "BJ-08.journal"
     content = file.read_bytes()
     assert content.count(b'"round":7') == 1
     file.write_bytes(content.replace(b'"round":7', b'"round":8'))
-    after = hashlib.sha256(file.read_bytes()).hexdigest()
-    sums.write_text(sums.read_text().replace(before, after, 1))  # BJ-08 stands first
+    seal_folder(backup, read_manifest(backup), None)
     run = ran("pitwatch-restore", backup, tmp_path / "again")
     assert run.returncode == 2
-    assert "BJ-08.journal: it does not verify" in run.stderr
-    assert "Use another" in run.stderr
+    assert "entry 7 does not match its hash" in run.stderr
     assert not (tmp_path / "again").exists()
+
+
+def read_manifest(backup: Path) -> Manifest:
+    manifest, _ = manifest_in(backup)
+    return manifest
 
 
 def test_nothing_that_stands_is_written_over(data: Path, backup: Path) -> None:
@@ -195,7 +201,7 @@ def test_an_interrupted_restore_goes_on(backup: Path, tmp_path: Path) -> None:
     (again / "journals").mkdir(parents=True)
     shutil.copy(backup / "journals" / "BJ-08.journal", again / "journals")
     assert ran("pitwatch-restore", backup, again).returncode == 2, "it may be anybody's"
-    digest = hashlib.sha256((backup / "SHA256SUMS").read_bytes()).hexdigest()
+    digest = hashlib.sha256(msgspec.json.encode(read_manifest(backup))).hexdigest()
     (again / ".restoring").write_text(digest)
     (again / "journals" / ".BJ-09.journal.restoring").write_bytes(b"half")
     run = ran("pitwatch-restore", backup, again)
@@ -239,11 +245,11 @@ def test_a_flipped_bit_in_an_old_backup_is_found_and_named_in_one_line(
     run = commanded("backup", "verify", backups)
     damaged, intact = run.stdout.splitlines()
     assert (run.returncode, intact) == (2, "intact  2 of 3 backups")
-    assert f"{file}: it does not verify: its checksum is not the backup's" in damaged
+    assert f"{file}: it was changed after it was made" in damaged
     assert commanded("backup", "verify", backups / "20260602T200000Z").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["journals/BJ-08.journal", "SHA256SUMS"])
+@pytest.mark.parametrize("name", ["journals/BJ-08.journal", "manifest.json"])
 def test_a_file_that_went_from_an_old_backup_is_missed(
     backup: Path, tmp_path: Path, name: str
 ) -> None:
@@ -340,16 +346,18 @@ def test_what_cannot_be_copied_or_listed_is_named_before_anything_is_copied(
 
 @pytest.mark.parametrize("name", ["..", ".", "a\0b.journal", "../x.journal", "a\tb.journal"])
 def test_a_backup_that_lists_another_place_is_none(backup: Path, tmp_path: Path, name: str) -> None:
-    with (backup / "SHA256SUMS").open("a") as sums:
-        sums.write(f"{'0' * 64}  ./journals/{name}\n")
+    manifest = read_manifest(backup)
+    more = File(name=f"journals/{name}", size=0, sha256="0" * 64)
+    listed = replace(manifest, files=(*manifest.files, more))
+    (backup / "manifest.json").write_bytes(sealed(listed, None))
     run = ran("pitwatch-restore", backup, tmp_path / "again")
     assert run.returncode == 2
-    assert "this is not a backup: SHA256SUMS has the line" in run.stderr
+    assert "it is missing" in run.stderr
     assert not (tmp_path / "again").exists()
 
 
 def test_a_folder_that_is_no_backup_is_named(tmp_path: Path) -> None:
     run = ran("pitwatch-restore", tmp_path, tmp_path / "again")
-    assert (run.returncode, "this is not a backup" in run.stderr) == (2, True)
+    assert (run.returncode, "no manifest.json of it" in run.stderr) == (2, True)
     assert ran("pitwatch-backup", tmp_path / "none", tmp_path).returncode == 2
     shutil.rmtree(tmp_path)

@@ -13,9 +13,11 @@ from typing import Final
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from server.bundle.bundle import Asked, Bundle, Verdict
+from server.bundle.manifest import Kind
 from server.commands import backup as backup_command
 from server.commands.backup import Checked, verified
-from server.commands.restore import BackedUp, check_file
+from server.commands.verify import verified as verified_bundle
 from server.process.exit_status import Exit
 from stream.sole import Lock
 from tests.deploy.test_backups import backed_up, backup, commanded, data, ran, site
@@ -133,12 +135,12 @@ def test_a_backup_that_grows_too_old_while_it_is_verified_is_no_damage(
     for name in (OLD, "20260602T200000Z"):
         shutil.copytree(backup, backups / name)
 
-    def check_late(place: Path, file: BackedUp, way_out: str) -> None:
-        if OLD in str(place):
-            shutil.rmtree(backups / OLD, ignore_errors=True)
-        check_file(place, file, way_out)
+    def verified_late(path: Path, asked: Asked, kind: Kind) -> tuple[Bundle, Verdict]:
+        if path.name == OLD:
+            shutil.rmtree(path)
+        return verified_bundle(path, asked, kind)
 
-    monkeypatch.setattr("server.commands.backup.check_file", check_late)
+    monkeypatch.setattr(backup_command, "verified_bundle", verified_late)
     assert backup_command.verify(backups, None, 0.0, as_json=True) == Exit.CLEAN
 
 

@@ -41,7 +41,7 @@ FILM = "simulate filmed --rounds 1 --spots 2 --markers --size 1280x720 --fps 4"
 FROM_FILM = (
     ("replay filmed --journal filmed.journal", None),
     ("incident export filmed --round 1 --journal filmed.journal --out 1.zip", Exit.CLEAN),
-    ("incident verify 1.zip", Exit.UNPROVEN),
+    ("verify 1.zip", Exit.UNPROVEN),
     ("calibrate filmed/overhead.mp4 filmed/layout.toml --picture check.png", Exit.CLEAN),
 )
 """What reads a filmed session. At a commit README's commands do the same without the decoys."""
@@ -64,6 +64,7 @@ COMMANDS = (
     ("restore examples data", Exit.REFUSED),  # the examples are no backup
     ("backup make examples backups", Exit.REFUSED),  # nor a site's data
     ("backup verify examples", Exit.REFUSED),
+    ("incident verify facts.jsonl", Exit.REFUSED),
     ("journal clock-checked evening.journal --by ann", Exit.REFUSED),
     ("journal keys table.key", Exit.CLEAN),
     (FILM, Exit.CLEAN),

@@ -408,5 +408,5 @@ def _foot(view: SessionView, made: Made) -> str:
     return (
         f"Made by Pitwatch for {made.by}, {made.formats.moment(made.at)}, from journal "
         f"{view.session} up to entry {view.last_seq}, hash {view.head}. This file is signed: "
-        "pitwatch report verify proves it unchanged, pitwatch journal verify the journal."
+        "pitwatch verify proves it unchanged, pitwatch journal verify the journal."
     )

@@ -316,7 +316,7 @@ const files = (/** @type {Answer} */ page, /** @type {Answer} */ incident) =>
         "button",
         {
           type: "button",
-          title: "Video, events and their proof in one file; pitwatch incident verify checks it anywhere",
+          title: "Video, events and their proof in one file; pitwatch verify checks it anywhere",
           onclick: () =>
             takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`)
               .then(() => page.notify("Exported. Its recording is now held.", "good"))

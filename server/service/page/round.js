@@ -344,7 +344,7 @@ function pictureActions(/** @type {Answer} */ { camera, player, row, session, ma
     try {
       const at = Math.round(player.clip.from_ns + player.clip.frames[Math.max(0, player.picture())] + NEAR_NS);
       const name = await takeOut(query(path, { at: BigInt(at) }));
-      notify(`Saved ${name}, signed. pitwatch snapshot verify checks it.`, "good");
+      notify(`Saved ${name}, signed. pitwatch verify checks it.`, "good");
     } catch (refused) {
       notify(`No snapshot: ${refused.message}.`, "bad");
     }

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
+from server.bundle.manifest import Head, Manifest
 from server.house.citations import Book
 from server.house.rules_in_force import name_of
 from server.readmodel.incidents import incidents
@@ -18,12 +19,13 @@ from server.readmodel.views import (
     ReviewRow,
     RoundRow,
     Row,
+    SessionView,
     ViolationRow,
 )
 from server.report.as_page import POLICY, as_page
 from server.report.certificate import Identity, identity_in
 from server.report.document import Document
-from server.report.signature import Form, signed_page, signed_paper
+from server.report.signature import report_of, signed_page, signed_paper
 from server.service.access.people import Person, Right
 from server.service.evidence.reports import (
     IncidentMatter,
@@ -45,6 +47,7 @@ from server.service.request.services import services_of
 from server.service.request.sessions import floor_of, session_of, shown
 from stream.signing import Signer
 
+Form: TypeAlias = Literal["html", "pdf"]
 KEY_FILE: Final = "report.key"
 MOST_ROWS: Final = 20_000
 _MEDIA: Final[Mapping[Form, str]] = {"html": "text/html; charset=utf-8", "pdf": "application/pdf"}
@@ -106,7 +109,7 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
                 request, await recording_of(request, found, found.view().started_at or 0)
             ),
         )
-        return await _answer(request, session_report(matter, made), form, made, session)
+        return await _answer(request, session_report(matter, made), form, session, matter.session)
 
 
 @router.get("/api/incidents/{incident}/report.{form}", **_reporting("incident"))
@@ -132,7 +135,8 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
         currency=_currency(request, recording),
     )
     async with video_of(request).turns.next():  # its pictures were admitted already
-        return await _answer(request, incident_report(matter, made), form, made, incident)
+        view = matter.session
+        return await _answer(request, incident_report(matter, made), form, incident, view)
 
 
 @router.get(
@@ -168,9 +172,11 @@ def _currency(request: Request, recording: Found | None) -> str:
 
 
 async def _answer(
-    request: Request, document: Document, form: Form, made: Made, name: str
+    request: Request, document: Document, form: Form, name: str, view: SessionView
 ) -> Response:
-    content = await asyncio.to_thread(_signed, request, document, form, made.at)
+    head = Head(name=view.session, entries=view.last_seq, head=view.head)
+    manifest = report_of(f"report of {name}", document.made_ns, head)
+    content = await asyncio.to_thread(_signed, request, document, form, manifest)
     shown_as = "inline" if form == "html" else "attachment"
     headers = {
         "Content-Disposition": f'{shown_as}; filename="{file_name(name)}-report.{form}"',
@@ -180,13 +186,13 @@ async def _answer(
     return Response(content, headers=headers, media_type=_MEDIA[form])
 
 
-def _signed(request: Request, document: Document, form: Form, at_ns: int) -> bytes:
+def _signed(request: Request, document: Document, form: Form, manifest: Manifest) -> bytes:
     services = services_of(request)
     if form == "html":
-        return signed_page(as_page(document), services.signer, at_ns)
+        return signed_page(as_page(document), manifest, services.signer)
     from server.report.as_paper import as_paper
 
-    return signed_paper(as_paper(document), services.signer, services.identity, at_ns)
+    return signed_paper(as_paper(document), manifest, services.signer, services.identity)
 
 
 async def _rows(

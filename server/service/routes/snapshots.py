@@ -1,4 +1,4 @@
-"""A picture of a round as a signed file: ``pitwatch snapshot verify`` checks it."""
+"""A picture of a round as a signed file: ``pitwatch verify`` checks it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from models.errors import OperatorError
 from server.archive.snapshot import Facts, pixels_sha256, snapshot
+from server.bundle.manifest import Head
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from server.service.access.people import Right
@@ -91,20 +92,20 @@ def _made(request: Request, recording: Found, asked: _Asked, at_ns: int) -> tupl
     services = services_of(request)
     facts = Facts(
         table=asked.row.table,
-        session=asked.row.session,
         round=asked.row.round,
         camera=asked.camera,
         file=picture.file.name,
         frame=picture.number,
         at=picture.frame.at_ns,
         entry=asked.entry,
-        journal_seq=asked.place.seq,
-        journal_hash=asked.place.head.hex(),
         pixels_sha256=pixels_sha256(picture.frame.image),
         made_by=asked.person,
-        made_at=services.clock.now_ns(),
     )
-    return snapshot(picture.frame.image, facts, services.signer), picture.frame.at_ns
+    place = asked.place
+    head = Head(name=asked.row.session, entries=place.seq, head=place.head.hex())
+    made_ns = services.clock.now_ns()
+    png = snapshot(picture.frame.image, facts, made_ns, head, services.signer)
+    return png, picture.frame.at_ns
 
 
 async def _last_entry(request: Request, session: Session, row: RoundRow, at_ns: int) -> int:

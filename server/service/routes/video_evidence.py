@@ -50,7 +50,7 @@ def _giving() -> dict[str, Any]:
 
 @router.get("/api/incidents/{incident}/evidence.zip", **_giving())
 async def evidence(request: Request, who: Who, incident: str) -> Response:
-    """Return the incident's file for `pitwatch incident verify`, and put a hold on its recording.
+    """Return the incident's file for `pitwatch verify`, and put a hold on its recording.
 
     The key of this service's reports, `/api/report-key`, signs it.
 

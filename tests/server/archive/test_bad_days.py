@@ -12,14 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from server.archive.history import (
-    MANIFEST,
-    TABLES,
-    Manifest,
-    hash_of,
-    read_manifest,
-    sealed_manifest,
-)
+from server.archive.history import TABLES, Day, DayFacts, heads_of
+from server.bundle.bundle import manifest_in, seal_folder
+from server.bundle.manifest import about
 from server.commands.app import run
 from server.process.exit_status import Exit
 from tests.server.archive.test_history import history, journals
@@ -33,24 +28,20 @@ def day(history: Path) -> Path:
     return history / "2026-03-01"
 
 
-def sealed(
-    folder: Path, change: Callable[[Manifest], Manifest] = lambda manifest: manifest
-) -> None:
+def sealed(folder: Path, change: Callable[[DayFacts], DayFacts] = lambda facts: facts) -> None:
     """Make the manifest anew, so that it fits the files."""
-    manifest = read_manifest(folder)
-    files = {}
-    for name in manifest.files:
-        with (folder / name).open("rb") as file:
-            hashed = hash_of(file)
-        files[name] = replace(manifest.files[name], sha256=hashed)
-    (folder / MANIFEST).write_bytes(sealed_manifest(change(replace(manifest, files=files))))
+    manifest, _ = manifest_in(folder)
+    facts = change(manifest.about_as(DayFacts, folder))
+    subject, heads = f"day {facts.day}", heads_of(facts.parts)
+    anew = replace(manifest, subject=subject, journals=heads, about=about(facts))
+    seal_folder(folder, anew, None)
 
 
 def rewritten(folder: Path, name: str, change: Callable[[Rows], Rows]) -> None:
     """Write a table of a day again with other rows, each journal in its own row group."""
     rows = change(pq.read_table(folder / f"{name}.parquet").to_pylist())
     with pq.ParquetWriter(folder / f"{name}.parquet", TABLES[name], compression="zstd") as writer:
-        for part in read_manifest(folder).parts:
+        for part in Day(folder).about.parts:
             own = [row for row in rows if row["journal"] == part.journal]
             writer.write_table(pa.Table.from_pylist(own, TABLES[name]))
     sealed(folder)
@@ -160,9 +151,9 @@ def test_a_column_that_is_missing_or_of_another_type_is_named(
 def test_a_file_that_is_no_parquet_and_groups_of_nobody_are_refused(
     history: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def regrouped(manifest: Manifest) -> Manifest:
-        first, *rest = manifest.parts
-        return replace(manifest, parts=(replace(first, groups=(7,)), *rest))
+    def regrouped(facts: DayFacts) -> DayFacts:
+        first, *rest = facts.parts
+        return replace(facts, parts=(replace(first, groups=(7,)), *rest))
 
     sealed(day(history), regrouped)
     assert run(["settle", "-r", "kansas-shoe", str(day(history))]) == Exit.REFUSED
@@ -242,29 +233,30 @@ def test_rows_of_a_journal_that_the_manifest_does_not_name_are_refused(
 def test_a_manifest_that_counts_otherwise_than_the_journal_is_refused(
     journals: Path, history: Path, capsys: pytest.CaptureFixture[str], field: str
 ) -> None:
-    def changed(manifest: Manifest) -> Manifest:
-        *rest, last = manifest.parts
-        return replace(manifest, parts=(*rest, replace(last, **{field: getattr(last, field) + 1})))
+    def changed(facts: DayFacts) -> DayFacts:
+        *rest, last = facts.parts
+        return replace(facts, parts=(*rest, replace(last, **{field: getattr(last, field) + 1})))
 
     sealed(day(history), changed)
     named = [word for path in journals.iterdir() for word in ("--journal", str(path))]
     assert run(["archive", "verify", str(history), *named]) == Exit.REFUSED
     err = capsys.readouterr().err
-    assert f"parts.{field}" in err or (field == "facts" and "field 'rows'" in err)
+    said = {"facts": "field 'rows'", "entries": "is not the one that"}
+    assert said.get(field, f"parts.{field}") in err
 
 
 def test_a_day_that_names_another_date_or_lacks_a_file_is_refused(
     journals: Path, history: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     named = [word for path in journals.iterdir() for word in ("--journal", str(path))]
-    sealed(day(history), lambda manifest: replace(manifest, day="2026-03-05"))
+    sealed(day(history), lambda facts: replace(facts, day="2026-03-05"))
     assert run(["archive", "verify", str(history), *named]) == Exit.REFUSED
     assert "field 'day'" in capsys.readouterr().err
-    kept = read_manifest(day(history)).files
-    left = {name: file for name, file in kept.items() if name != "facts.parquet"}
-    sealed(day(history), lambda manifest: replace(manifest, files=left))
+    sealed(day(history))
+    (day(history) / "payments.parquet").unlink()
+    sealed(day(history))
     assert run(["settle", "-r", "kansas-shoe", str(day(history))]) == Exit.REFUSED
-    assert "field 'files': expected facts.parquet" in capsys.readouterr().err
+    assert "field 'files': expected payments.parquet" in capsys.readouterr().err
 
 
 def test_a_day_of_a_version_before_several_bettors_is_what_its_journals_say(

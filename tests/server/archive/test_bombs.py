@@ -13,8 +13,10 @@ import pytest
 from models.errors import OperatorError, TechnicianError
 from server.archive import archives
 from server.archive import snapshot as snapshots
-from server.archive.incident_zip import LARGEST_UNPACKED_BYTES, NotPlain, unpacked
 from server.archive.snapshot import Facts
+from server.bundle.bundle import Asked, check_bundle
+from server.bundle.manifest import Head
+from server.bundle.zip_files import LARGEST_UNPACKED_BYTES, NotPlain, unpacked
 from server.commands.app import run
 from server.process.memory import BESIDE_BYTES, within_memory
 from stream.signing import Signer
@@ -91,24 +93,22 @@ def test_a_snapshot_of_more_pixels_than_a_camera_has_is_not_decoded(
     monkeypatch.setattr(snapshots, "as_png", lambda _: png)
     facts = Facts(
         table="BJ-01",
-        session="bj-01",
         round=1,
         camera="overhead",
         file="overhead.mp4",
         frame=1,
         at=1,
         entry=1,
-        journal_seq=1,
-        journal_hash="00",
         pixels_sha256="00",
         made_by="anna",
-        made_at=1,
     )
+    head = Head(name="bj-01", entries=1, head="0" * 64)
     content = snapshots.snapshot(
-        np.zeros((1, 1, 3), np.uint8), facts, Signer.create(tmp_path / "key")
+        np.zeros((1, 1, 3), np.uint8), facts, 1, head, Signer.create(tmp_path / "key")
     )
+    bundle = check_bundle(content, tmp_path / "the snapshot")
     with pytest.raises(TechnicianError, match="60000 x 60000 pixels, at most 100 megapixels"):
-        snapshots.check_snapshot(content, "the snapshot")
+        snapshots.check_snapshot(bundle, Asked())
 
 
 def test_a_tiff_of_more_pixels_than_are_read_is_not_decoded(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from server.archive.archives import sources
 from server.archive.audit import ChangedHand, figures_of
+from server.bundle.bundle import check_bundle
 from server.commands.app import run
 from server.process.exit_status import Exit
-from server.report.signature import check_report
 from stream.journal import Journal
 from stream.signing import Signer
 from tests.server.archive.test_history import FIRST_NS, SECOND_NS, on_day
@@ -102,7 +102,7 @@ def test_the_auditors_report_is_the_same_and_signed(
     assert (tmp_path / "b" / "changed_hands.jsonl").read_bytes() == hands
     page, other = ((tmp_path / name / "report.html").read_bytes() for name in "ab")
     assert other.startswith(page)
-    assert check_report(other, "report.html", key.fingerprint).key == key.fingerprint
+    assert check_bundle(other, tmp_path).signer == key.fingerprint
     assert hashlib.sha256(hands).hexdigest() in page.decode()
 
 

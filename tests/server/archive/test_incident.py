@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -19,17 +20,17 @@ from models.events import CardDealt, Event, RoundClosed, RoundOpened, ShoeCardRe
 from models.session import SerialRecord
 from server.archive.incident import (
     EVENTS,
-    MANIFEST,
     PROOF,
-    Listed,
-    Manifest,
+    Facts,
     packed,
     recordings,
     round_asked,
-    sealed,
     span_asked,
 )
-from server.archive.incident_check import checked
+from server.archive.incident_check import check_incident
+from server.bundle.bundle import Asked, Bundle, Verdict, check_bundle
+from server.bundle.containers import ZIP
+from server.bundle.manifest import MANIFEST, Manifest, Seal, about, listed
 from server.commands.app import run
 from server.process.exit_status import Exit
 from server.table.recorder import HOLD_FILE
@@ -97,10 +98,59 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def files_of(data: bytes, place: Path) -> dict[str, bytes]:
+    """The files of an incident; its manifest without the seal around it."""
     place.write_bytes(data)
     with zipfile.ZipFile(place) as archive:
         assert archive.testzip() is None
-        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
+        files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    return files | {MANIFEST: bytes(msgspec.json.decode(files[MANIFEST], type=Seal).manifest)}
+
+
+def facts_of(files: dict[str, bytes]) -> Facts:
+    return msgspec.json.decode(files[MANIFEST], type=Manifest).about_as(Facts, "the files")
+
+
+def with_facts(files: dict[str, bytes], facts: Facts, **changes: object) -> dict[str, bytes]:
+    """The files as a forger would make them who states other facts."""
+    manifest = msgspec.json.decode(files[MANIFEST], type=Manifest)
+    forged = replace(manifest, about=about(facts), **changes)
+    return files | {MANIFEST: msgspec.json.encode(forged)}
+
+
+def relisted(files: dict[str, bytes]) -> bytes:
+    """The file as a forger would make it, with a manifest that fits."""
+    lines = tuple(listed(name, data) for name, data in files.items() if name != MANIFEST)
+    manifest = replace(msgspec.json.decode(files[MANIFEST], type=Manifest), files=lines)
+    return resealed(files | {MANIFEST: msgspec.json.encode(manifest)})
+
+
+def resealed(files: dict[str, bytes]) -> bytes:
+    """The file with its manifest as it is, and a hash that fits it."""
+    text = files.get(MANIFEST, b"{}")
+    seal = Seal(manifest=msgspec.Raw(text), sha256=hashlib.sha256(text).hexdigest())
+    others = {name: data for name, data in files.items() if name != MANIFEST}
+    return ZIP.join(others, msgspec.json.encode(seal) + b"\n")
+
+
+class Checked(NamedTuple):
+    """A sound incident, and what the table's key can prove of it."""
+
+    bundle: Bundle
+    verdict: Verdict
+
+    @property
+    def facts(self) -> Facts:
+        return self.bundle.manifest.about_as(Facts, "the incident")
+
+    @property
+    def recordings(self) -> tuple[str, ...]:
+        """What of the recordings is not proven."""
+        return tuple(one.what for one in self.verdict.left if one.of_maker)
+
+
+def checked(data: bytes, path: Path) -> Checked:
+    bundle = check_bundle(data, path)
+    return Checked(bundle, check_incident(bundle, Asked()))
 
 
 def test_it_holds_clip_events_bytes_and_table_of_its_round_and_no_other(
@@ -120,7 +170,7 @@ def test_it_holds_clip_events_bytes_and_table_of_its_round_and_no_other(
     assert [event["seq"] for event in events] == [5, 6, 7, 8]
     assert {event.get("round") for event in events} == {2, None}
     assert files["serial/shoe.cap"] == b"7000000000 0238\n"
-    manifest = msgspec.json.decode(files[MANIFEST], type=Manifest)
+    manifest = facts_of(files)
     span = manifest.clips["overhead"]
     assert span is not None
     assert manifest.from_ns <= span.begin_ns < span.end_ns <= manifest.to_ns
@@ -200,24 +250,13 @@ def test_who_makes_the_chain_anew_lacks_the_key(recorded: Recorded, tmp_path: Pa
         checked(relisted(files), Path("forged"))
 
 
-def relisted(files: dict[str, bytes]) -> bytes:
-    """The file as a forger would make it, with a manifest that fits."""
-    listed = tuple(
-        Listed(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
-        for name, data in files.items()
-        if name != MANIFEST
-    )
-    manifest = replace(msgspec.json.decode(files[MANIFEST], type=Manifest), files=listed)
-    return sealed(files | {MANIFEST: msgspec.json.encode(manifest)}, None)
-
-
 def test_the_exporters_signature_stands_for_the_video_too(
     recorded: Recorded, tmp_path: Path
 ) -> None:
     exporter = Signer.create(tmp_path / "exporter.key")
     found = checked(recorded.export(signer=exporter), Path("signed"))
-    assert found.exporter_key == exporter.fingerprint
-    assert checked(recorded.export(), Path("unsigned")).exporter_key is None
+    assert found.bundle.signer == exporter.fingerprint
+    assert checked(recorded.export(), Path("unsigned")).bundle.signer is None
 
 
 def test_the_command_finds_the_journal_and_holds_the_recording(
@@ -256,7 +295,7 @@ def test_a_round_that_went_on_after_a_restart_is_one_file(
     files = files_of(out.read_bytes(), tmp_path / "copy.zip")
     assert files["serial/shoe.cap"] == b"7000000000 0238\n"
     assert files["2/serial/shoe.cap"] == b"250000000 6c617465\n"
-    clips = checked(out.read_bytes(), out).manifest.clips
+    clips = checked(out.read_bytes(), out).facts.clips
     before, after = clips["overhead"], clips["2/overhead"]
     assert before is not None
     assert after is not None
@@ -285,7 +324,7 @@ def test_a_span_of_time_is_exported_as_well(recorded: Recorded, tmp_path: Path) 
     span = ["--from", "2027-01-15T08:00:03Z", "--to", "2027-01-15T08:00:09.5Z", "--no-hold"]
     assert run(["incident", "export", str(recorded.folder), *span, "--out", str(out)]) == 0
     found = checked(out.read_bytes(), out)
-    assert (found.manifest.first, found.manifest.last, found.manifest.round) == (1, 9, None)
+    assert (found.facts.first, found.facts.last, found.facts.round) == (1, 9, None)
 
 
 def test_a_span_without_an_offset_is_the_houses_time(recorded: Recorded, tmp_path: Path) -> None:
@@ -294,7 +333,7 @@ def test_a_span_without_an_offset_is_the_houses_time(recorded: Recorded, tmp_pat
     command = ["incident", "export", str(recorded.folder), "--house", str(house), "--no-hold"]
     span = ["--from", "2027-01-15T09:00:03", "--to", "2027-01-15T09:00:09.5"]
     assert run([*command, *span, "--out", str(out)]) == 0
-    assert checked(out.read_bytes(), out).manifest.from_ns == START_NS + 3 * S
+    assert checked(out.read_bytes(), out).facts.from_ns == START_NS + 3 * S
 
 
 @pytest.mark.parametrize(
@@ -321,7 +360,7 @@ def test_the_moment_of_an_entry_is_exported_with_what_came_around_it(
     out = tmp_path / "moment.zip"
     asked = ["--entry", "7", "--margin", "1", "--no-hold", "--out", str(out)]
     assert run(["incident", "export", str(recorded.folder), *asked]) == 0
-    manifest = checked(out.read_bytes(), out).manifest
+    manifest = checked(out.read_bytes(), out).facts
     assert (manifest.first, manifest.last) == (5, 8)
     assert (manifest.from_ns, manifest.to_ns) == (START_NS + 6 * S, START_NS + 8 * S)
 
@@ -360,8 +399,8 @@ def test_a_camera_that_gave_no_picture_is_said(recorded: Recorded, tmp_path: Pat
         writing.append(RoundOpened(round=1, at=START_NS + 900 * S, table="BJ-01"))
     data = packed(recorded.folder, far, round_asked(far, 1, S), 1)
     found = checked(data, Path("dark"))
-    assert found.manifest.clips == {"overhead": None}
-    assert found.journal_key is None
+    assert found.facts.clips == {"overhead": None}
+    assert found.verdict.details["journal_key"] is None
 
 
 def test_another_tables_journal_is_refused(recorded: Recorded, tmp_path: Path) -> None:

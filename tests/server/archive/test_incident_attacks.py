@@ -1,6 +1,5 @@
 """What somebody tries who has an incident's file but not the keys that signed it."""
 
-import hashlib
 import io
 import zipfile
 from collections.abc import Callable
@@ -11,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from models.errors import TechnicianError
-from server.archive.incident import MANIFEST, Manifest, guard_size, packed, round_asked, sealed
-from server.archive.incident_check import checked
+from server.archive.incident import packed, round_asked, subject_of
+from server.bundle.manifest import MANIFEST, Manifest
 from server.commands.app import run
 from server.process.exit_status import Exit
 from stream.clock import SimulatedClock
@@ -21,10 +20,14 @@ from stream.signing import Signer
 from tests.server.archive.test_incident import (
     Recorded,
     S,
+    checked,
+    facts_of,
     files_of,
     happened,
     recorded,
     relisted,
+    resealed,
+    with_facts,
 )
 from tests.server.filmed import START_NS
 
@@ -36,8 +39,13 @@ Attack = Callable[[Files], bytes]
 
 def with_manifest(files: Files, **changes: object) -> bytes:
     """The file with another word in its manifest, and everything else made to fit."""
-    manifest = replace(msgspec.json.decode(files[MANIFEST], type=Manifest), **changes)
-    return relisted(files | {MANIFEST: msgspec.json.encode(manifest)})
+    facts = replace(facts_of(files), **changes)
+    return relisted(with_facts(files, facts, subject=subject_of(facts)))
+
+
+def stating(files: Files, **changes: object) -> bytes:
+    """The file with another word in what every bundle's manifest has."""
+    return relisted(with_facts(files, facts_of(files), **changes))
 
 
 def less(files: Files, name: str) -> bytes:
@@ -52,7 +60,7 @@ def flipped(data: bytes) -> bytes:
 def sized(files: Files) -> bytes:
     manifest = msgspec.json.decode(files[MANIFEST], type=Manifest)
     listed = tuple(replace(one, size=one.size + 1) for one in manifest.files)
-    return sealed(files | {MANIFEST: msgspec.json.encode(replace(manifest, files=listed))}, None)
+    return resealed(files | {MANIFEST: msgspec.json.encode(replace(manifest, files=listed))})
 
 
 def twice(files: Files) -> bytes:
@@ -62,28 +70,19 @@ def twice(files: Files) -> bytes:
 
 def hidden(files: Files) -> bytes:
     """Bytes between the last file and the directory, which no program shows."""
-    plain = rezipped(files, lambda _: None)
-    size = guard_size(signed=False)
-    body = plain[:-size]
+    plain = resealed(files)
     with zipfile.ZipFile(io.BytesIO(plain)) as archive:
         begin = archive.start_dir
-    end = body.rindex(b"PK\x05\x06")
+    end = plain.rindex(b"PK\x05\x06")
     moved = (begin + 4).to_bytes(4, "little")
-    return guarded(body[:begin] + b"more" + body[begin : end + 16] + moved + body[end + 20 :])
+    return plain[:begin] + b"more" + plain[begin : end + 16] + moved + plain[end + 20 :]
 
 
 def rezipped(files: Files, more: Callable[[zipfile.ZipFile], None]) -> bytes:
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
+    target = io.BytesIO(resealed(files))
+    with zipfile.ZipFile(target, "a") as archive:
         more(archive)
-        archive.comment = b" " * guard_size(signed=False)
-    return guarded(target.getvalue()[: -guard_size(signed=False)])
-
-
-def guarded(body: bytes) -> bytes:
-    return body + b"sha256:" + hashlib.sha256(body).hexdigest().encode()
+    return target.getvalue()
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -111,7 +110,10 @@ def guarded(body: bytes) -> bytes:
         pytest.param(
             lambda f: relisted(f | {VIDEO: b"not a film"}), "another time than clips", id="no-film"
         ),
-        pytest.param(sized, "not the file that its manifest names", id="size"),
+        pytest.param(lambda f: stating(f, subject="table BJ-99"), "table and time", id="subject"),
+        pytest.param(lambda f: stating(f, journals=()), "rests on", id="journals"),
+        pytest.param(lambda f: stating(f, kind="report"), "kind report", id="kind"),
+        pytest.param(sized, "changed after it was made", id="size"),
         pytest.param(twice, "twice", id="name-twice"),
         pytest.param(hidden, "bytes", id="hidden-bytes"),
     ],

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from models.errors import TechnicianError
 from models.session import SerialRecord
-from server.archive.incident import EVENTS, MANIFEST, PROOF, Manifest, packed, round_asked, sealed
-from server.archive.incident_check import checked
+from server.archive.incident import EVENTS, PROOF, Facts, packed, round_asked
 from server.archive.incident_recorded import HASHES, Proven
+from server.bundle.manifest import MANIFEST
 from server.commands.app import run
 from server.process.exit_status import Exit
 from server.table.config import Recorder
@@ -26,9 +26,13 @@ from tests.server.archive.test_incident import (
     ROUNDS,
     Recorded,
     S,
+    checked,
+    facts_of,
     files_of,
     happened,
     relisted,
+    resealed,
+    with_facts,
 )
 from tests.server.archive.test_incident_attacks import flipped
 from tests.server.filmed import FPS, START_NS, at, described, session, shot
@@ -128,25 +132,21 @@ def test_every_round_is_proven_with_and_without_time_around_it(hashed: Recorded)
             assert found.recordings == (), (number, margin_s)
 
 
-def manifest_of(files: Files) -> Manifest:
-    return msgspec.json.decode(files[MANIFEST], type=Manifest)
+def with_recorded(files: Files, change: Callable[[Facts], Facts]) -> Files:
+    return with_facts(files, change(facts_of(files)))
 
 
-def with_recorded(files: Files, change: Callable[[Manifest], Manifest]) -> Files:
-    return files | {MANIFEST: msgspec.json.encode(change(manifest_of(files)))}
-
-
-def shifted(manifest: Manifest) -> Manifest:
+def shifted(facts: Facts) -> Facts:
     recorded = tuple(
         replace(one, ranges=tuple((begin + 1, end + 1) for begin, end in one.ranges))
-        for one in manifest.recorded
+        for one in facts.recorded
     )
-    return replace(manifest, recorded=recorded)
+    return replace(facts, recorded=recorded)
 
 
-def renamed(manifest: Manifest) -> Manifest:
-    recorded = tuple(replace(one, folder="BJ-01-7") for one in manifest.recorded)
-    return replace(manifest, recorded=recorded)
+def renamed(facts: Facts) -> Facts:
+    recorded = tuple(replace(one, folder="BJ-01-7") for one in facts.recorded)
+    return replace(facts, recorded=recorded)
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,12 @@ def test_no_entry_with_hashes_can_be_left_out_unnoticed(files: Files) -> None:
 
 
 def test_no_recorded_file_can_be_left_out_unnoticed(files: Files) -> None:
-    recorded = manifest_of(files).recorded
+    recorded = facts_of(files).recorded
     assert {one.name for one in recorded} >= {VIDEO, CAPTURE}
     for one in recorded:
         rest = tuple(other for other in recorded if other != one)
         kept = {name: data for name, data in files.items() if name != one.name}
-        manifest = replace(manifest_of(files), recorded=rest)
-        lessened = kept | {MANIFEST: msgspec.json.encode(manifest)}
+        lessened = with_facts(kept, replace(facts_of(files), recorded=rest))
         assert standing(relisted(lessened)), one.name
 
 
@@ -213,7 +212,7 @@ def test_hashes_that_another_table_signed_prove_nothing(
         table = Table(tmp_path, writing)
         table.play(clock)
     own = files_of(packed(table.folder, journal, round_asked(journal, 2, 0), 1), tmp_path / "o.zip")
-    kept = [HASHES, *(one.name for one in manifest_of(own).recorded)]
+    kept = [HASHES, *(one.name for one in facts_of(own).recorded)]
     forged = relisted(files | {name: own[name] for name in kept})
     with pytest.raises(TechnicianError, match="another journal's"):
         checked(forged, Path("forged"))
@@ -241,14 +240,14 @@ def test_hashes_that_a_later_start_found_unsigned_are_named(tmp_path: Path) -> N
     with Journal.open(journal, Checkpoints(signer, clock)):
         pass
     found = checked(Recorded(table.folder, journal, signer).export(2), Path("found"))
-    assert found.found
+    assert any("found them unsigned" in one.what for one in found.verdict.left)
     assert any("found it unsigned" in one for one in found.recordings)
 
 
 def without_hashes(files: Files) -> bytes:
-    recorded = {one.name for one in manifest_of(files).recorded} | {HASHES}
+    recorded = {one.name for one in facts_of(files).recorded} | {HASHES}
     kept = {name: data for name, data in files.items() if name not in recorded}
-    return relisted(with_recorded(kept, lambda manifest: replace(manifest, recorded=())))
+    return relisted(with_recorded(kept, lambda facts: replace(facts, recorded=())))
 
 
 def test_an_export_without_the_hashes_is_not_proven(files: Files) -> None:
@@ -276,16 +275,14 @@ def removed(files: Files, name: str) -> Iterator[Files]:
     """Without a file, also where a forger takes its traces from the manifest."""
     kept = {other: data for other, data in files.items() if other != name}
     yield kept
-    manifest = manifest_of(files)
+    facts = facts_of(files)
     clips = {
         camera: None if name == f"clips/{camera}.mp4" else span
-        for camera, span in manifest.clips.items()
+        for camera, span in facts.clips.items()
     }
-    recorded = tuple(one for one in manifest.recorded if one.name != name)
+    recorded = tuple(one for one in facts.recorded if one.name != name)
     if name != MANIFEST:
-        yield kept | {
-            MANIFEST: msgspec.json.encode(replace(manifest, clips=clips, recorded=recorded))
-        }
+        yield with_facts(kept, replace(facts, clips=clips, recorded=recorded))
 
 
 def emptied(files: Files, name: str) -> Iterator[Files]:
@@ -336,18 +333,14 @@ def test_no_piece_can_be_harmed_unnoticed(
         assert "no picture" not in why
 
 
-def resealed(files: Files) -> bytes:
-    return sealed(files, None)
-
-
-def without_claims(files: Files) -> Manifest:
-    """The manifest without what only the exporter proves: its time, and a clip's within 1 ms."""
-    manifest = manifest_of(files)
-    return replace(manifest, made_ns=0, clips=dict.fromkeys(manifest.clips))
+def without_claims(files: Files) -> Facts:
+    """The facts without what only the exporter proves: a clip's time, within 1 ms."""
+    facts = facts_of(files)
+    return replace(facts, clips=dict.fromkeys(facts.clips))
 
 
 def test_a_file_without_any_recording_proves_none(files: Files) -> None:
     kept = {name: files[name] for name in (EVENTS, PROOF, HASHES, MANIFEST)}
-    bare = with_recorded(kept, lambda manifest: replace(manifest, recorded=(), clips={}))
+    bare = with_recorded(kept, lambda facts: replace(facts, recorded=(), clips={}))
     assert "session.toml is missing" in standing(relisted(bare))
     assert f"BJ-01-{START_NS}: the recording is missing" in standing(relisted(bare))

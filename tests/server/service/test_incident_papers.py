@@ -22,6 +22,7 @@ from models.errors import TechnicianError
 from models.events import CardSighted
 from models.house import House as Writes
 from models.judgements import AnyEvent
+from server.bundle.bundle import check_bundle
 from server.demo import SESSION
 from server.report.signature import check_report
 from simulation.session import Settings, simulate
@@ -142,7 +143,7 @@ def test_a_reader_finds_fonts_tags_and_a_signature(incident: tuple[Evening, int]
     signed = paper.signature()
     for line in ("Signature is Valid", "Total document signed", "ETSI.CAdES.detached"):
         assert line in signed
-    assert check_report(whole, "report").certificate is not None
+    assert check_report(check_bundle(whole, Path("report"))).proven
 
 
 def test_both_signatures_notice_a_change(demo: Evening) -> None:
@@ -151,8 +152,8 @@ def test_both_signatures_notice_a_change(demo: Evening) -> None:
     place = whole.index(b"/Title")
     changed = whole[:place] + b"/Tutle" + whole[place + 6 :]
     assert "Signature is Valid" not in Paper(changed).signature()
-    with pytest.raises(TechnicianError, match="changed after it was signed"):
-        check_report(changed, "report")
+    with pytest.raises(TechnicianError, match="changed after it was made"):
+        check_bundle(changed, Path("report"))
 
 
 def test_a_disputed_payment_shows_what_the_plates_reported(demo: Evening) -> None:

@@ -30,7 +30,6 @@ from models.events import (
 )
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.archive.incident import packed, round_asked
-from server.archive.incident_check import checked
 from server.process.exit_status import Exit
 from server.process.program import this_program
 from server.process.stopwatch import Stopwatch
@@ -50,6 +49,7 @@ from stream.journal import Journal, verify_journal
 from stream.reading import UnknownEvent, read_journal
 from stream.recorded import hashed_in
 from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
+from tests.server.archive.test_incident import checked
 from tests.server.live_tables import SETTINGS, Run, TruthfulReader
 from tests.server.table.test_recordings_hashed import is_of
 

@@ -1,4 +1,4 @@
-"""Read an incident's ZIP so that it can hold nothing but the files that it names.
+"""Read a ZIP so that it can hold nothing but the files that it names.
 
 Nothing is unpacked before the sizes that the ZIP states are known to be within bounds, and no file
 beyond the size stated for it.
@@ -14,7 +14,7 @@ from typing import Final
 _CENTRAL_HEADER_BYTES: Final = 46
 _END_BYTES: Final = 22
 LARGEST_UNPACKED_BYTES: Final = 256 << 20
-"""Bytes that the compressed files of an incident may have together. Video is not compressed; the
+"""Bytes that the compressed files of a ZIP may have together. Video is not compressed; the
 events and proofs of a day with 100,000 entries have some 60 MB."""
 
 
@@ -27,7 +27,7 @@ def unpacked(data: bytes) -> dict[str, bytes]:
 
     Raises:
         NotPlain: it is no ZIP, names a file twice, has bytes between its files, or unpacks to more
-            than an incident holds.
+            than a bundle holds.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -36,7 +36,7 @@ def unpacked(data: bytes) -> dict[str, bytes]:
                 raise NotPlain(fault)
             return {entry.filename: _content(data, entry) for entry in entries}
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as fault:
-        raise NotPlain("it is not an incident file") from fault
+        raise NotPlain("it is no ZIP, or was changed") from fault
 
 
 def _faults(
@@ -75,9 +75,9 @@ def _content(data: bytes, entry: zipfile.ZipInfo) -> bytes:
             raise NotPlain(f"{entry.filename} unpacks to more than {stated}")
         is_exact = inflating.eof and not inflating.unused_data
     else:
-        raise NotPlain(f"{entry.filename} is packed in another way than an incident's files are")
+        raise NotPlain(f"{entry.filename} is packed in another way than the files of a bundle")
     if not is_exact:
         raise NotPlain(f"it holds bytes after the end of {entry.filename}")
     if zlib.crc32(content) != entry.CRC:
-        raise NotPlain("it is not an incident file")
+        raise NotPlain("it is no ZIP, or was changed")
     return content
