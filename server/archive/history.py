@@ -33,8 +33,8 @@ from msgspec.structs import replace
 from models.errors import OperatorError
 from models.events import AnyFact, CardDealt, HandCalledOff, ReviewResolved, RoundCalledOff
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
+from server.archive.columns import AT, CODE, SETTLED
 from server.archive.day_rows import DayFile, Rows, refused
-from server.archive.parquet import AT, CODE, SETTLED
 from server.bundle.bundle import manifest_in
 from server.bundle.manifest import MANIFEST, Head
 from server.process.arrow import pa
@@ -225,7 +225,8 @@ class Day:
             yield file
 
     def _compare(self, name: str, file: BufferedReader) -> None:
-        found, stated = hash_of(file), self._sums[name]
+        found, stated = hashlib.file_digest(file, "sha256").hexdigest(), self._sums[name]
+        file.seek(0)
         if found != stated:
             raise refused(self.folder / name, "content", f"SHA-256 {stated}", found)
 
@@ -374,17 +375,3 @@ def content_of(fact: AnyFact) -> str:
     if isinstance(bare, CardDealt):
         bare = replace(bare, probability=None)
     return msgspec.json.encode(bare).decode()
-
-
-def hash_of(file: BufferedReader) -> str:
-    """Return the SHA-256 of a file in hex; the file is read from its start and rewound."""
-    file.seek(0)
-    whole = hashlib.file_digest(file, "sha256")
-    file.seek(0)
-    return whole.hexdigest()
-
-
-def days_in(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of a history's days in order; a day's own folder is one day."""
-    found = folder.rglob(MANIFEST) if folder.is_dir() else ()
-    return tuple(sorted(path.parent for path in found))

@@ -140,9 +140,9 @@ class ResettleWork:
 
     def schemas(self) -> Any:
         """Return the tables of ``--out``."""
-        from server.archive import parquet
+        from server.archive import columns
 
-        return parquet.CHANGES
+        return columns.CHANGES
 
     def settle(
         self, feed: Feed, totals: Changes, text: TextIO, rows: AddRows, counted: Callable[[], None]

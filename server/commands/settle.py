@@ -107,9 +107,9 @@ class SettleWork:
 
     def schemas(self) -> Any:
         """Return the tables of ``--out``."""
-        from server.archive import parquet
+        from server.archive import columns
 
-        return parquet.SETTLED
+        return columns.SETTLED
 
     def settle(
         self, feed: Feed, totals: Tally, text: TextIO, rows: AddRows, counted: Callable[[], None]

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from server.archive import parquet
+from server.archive import columns, parquet
 from server.archive import worker_pool as crew
 from server.commands.app import run
 from tests.server.evenings import as_file, evening
@@ -87,7 +87,7 @@ def test_money_is_integer_cents_and_codes_are_dictionaries(archive: Path, tmp_pa
     out = tmp_path / "hands.parquet"
     run([*SETTLE, str(archive), "--out", str(out)])
     schema = pq.read_schema(out)
-    assert schema.equals(parquet.SETTLED["hands"])
+    assert schema.equals(columns.SETTLED["hands"])
     assert {str(schema.field(name).type) for name in ("stake", "net", "paid")} == {"int64"}
 
 
@@ -97,7 +97,7 @@ def test_several_processes_write_what_one_writes(
     monkeypatch.setattr(crew, "_WORTH_A_POOL", 0)
     for jobs in ("1", "2"):
         run([*SETTLE, str(archive), "--jobs", jobs, "--out", str(tmp_path / jobs)])
-    for table in parquet.SETTLED:
+    for table in columns.SETTLED:
         one, other = (pq.read_table(tmp_path / jobs / f"{table}.parquet") for jobs in ("1", "2"))
         assert one.to_pylist() == other.to_pylist()
 
