@@ -23,7 +23,7 @@ from distributed import Client, Future, KilledWorker
 from models.errors import InstallerError, OperatorError, PitwatchError, TechnicianError
 from server.archive.archives import DAY_FACTS, Feed, Source
 from server.archive.history import Day
-from server.archive.worker_pool import FileReport, Work, report_of
+from server.archive.work import FileReport, Work, report_of
 from server.process.program import program_stated
 from server.process.progress import Progress
 

@@ -10,73 +10,33 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj, rmtree
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-from models.errors import InputRefused, InstallerError, PitwatchError, TechnicianError
-from server.archive.archives import Feed, Source, feeds
+from models.errors import InstallerError, PitwatchError, TechnicianError
+from server.archive.archives import Source, feeds
 from server.archive.unreadable import without_parquet
-from server.house.wording import counted
+from server.archive.work import AddRows, FileReport, Work, report_of, with_progress
 from server.process.progress import Progress
-from server.table.gc_pauses import rare_collections
 from stream.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from server.archive.parquet import Rows, Write
+    from server.archive.parquet import Write
 
 T = TypeVar("T")
-AddRows: TypeAlias = "Callable[[Rows], None] | None"
 
 _WORTH_A_POOL: Final = 4 << 20
 """Bytes below which starting processes takes longer than the work. Not measured."""
 
 
-@dataclass(slots=True)
-class FileReport(Generic[T]):
-    """The result of one file: its totals, and the reason where it was refused or skipped."""
-
-    name: str
-    totals: T
-    refusal: str | None = None
-    passed_over: str | None = None
-
-    @property
-    def settled(self) -> bool:
-        """Whether its rounds were settled."""
-        return self.refusal is None and self.passed_over is None
-
-
 class _NothingSettled(Exception):
     """No file was settled: there is nothing to write."""
-
-
-class Work(Protocol[T]):
-    """The work on each file. It is sent to other processes."""
-
-    def totals(self) -> T:
-        """Return empty totals."""
-
-    def rounds(self, totals: T) -> int:
-        """Return the number of counted rounds."""
-
-    def settle(
-        self, feed: Feed, totals: T, text: TextIO, rows: AddRows, counted: Callable[[], None]
-    ) -> None:
-        """Settle one file: print to ``text``, pass on rows, and count in ``totals`` meanwhile.
-
-        Raises:
-            PitwatchError: the file is refused.
-        """
-
-    def schemas(self) -> Any:
-        """Return the tables of its rows."""
 
 
 def work_through(
@@ -175,30 +135,9 @@ def _files(
             files += report.settled
             yield report
     except PitwatchError as refusal:
-        yield FileReport(source.name, work.totals(), _with_progress(refusal, files, "file"))
+        yield FileReport(source.name, work.totals(), with_progress(refusal, files, "file"))
     for name, why in passed_over:
         yield FileReport(name, work.totals(), passed_over=why)
-
-
-def report_of(
-    work: Work[T], feed: Feed, text: TextIO, rows: AddRows, progress: Progress
-) -> FileReport[T]:
-    """Settle one file, and return its report."""
-    report = FileReport(feed.name, work.totals())
-    try:
-        with rare_collections():
-            work.settle(feed, report.totals, text, rows, progress.count)
-    except PitwatchError as refusal:
-        report.refusal = _with_progress(refusal, work.rounds(report.totals), "round")
-    return report
-
-
-def _with_progress(refusal: PitwatchError, settled: int, of: str) -> str:
-    """Describe a refusal, with the work done before it."""
-    if settled and isinstance(refusal, InputRefused):
-        was = "was" if settled == 1 else "were"
-        refusal = refusal.after(f"{counted(settled, of)} before it {was} settled")
-    return str(refusal)
 
 
 # --- several processes --------------------------------------------------------------------

@@ -24,7 +24,8 @@ from server.archive.resettling import (
     resettled,
 )
 from server.archive.settling import checked
-from server.archive.worker_pool import AddRows, FileReport, cores, work_through
+from server.archive.work import AddRows, FileReport
+from server.archive.worker_pool import cores, work_through
 from server.commands import changes as changes_page
 from server.commands.audit_report import HANDS_FILE, write_page
 from server.commands.options import (

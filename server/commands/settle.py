@@ -15,7 +15,8 @@ from server.archive.archives import Feed, is_archive, sources
 from server.archive.copies import Copy, say, without_copies
 from server.archive.settling import Settled, checked
 from server.archive.tally import Tally, as_json
-from server.archive.worker_pool import AddRows, FileReport, cores, work_through
+from server.archive.work import AddRows, FileReport
+from server.archive.worker_pool import cores, work_through
 from server.commands import tables
 from server.commands.options import (
     OUT_HELP,
