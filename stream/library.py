@@ -1,4 +1,4 @@
-"""The shipped texts: rulebooks, side bets and table layouts, by their ids."""
+"""The shipped texts: rulebooks, side bets, table layouts and chip sets, by their ids."""
 
 from importlib.resources import files
 from typing import Final
@@ -9,6 +9,7 @@ from models.errors import InstallerError
 _RULEBOOKS: Final = "rulebooks"
 _SIDE_BETS: Final = "side_bets"
 _LAYOUTS: Final = "layouts"
+_CHIP_SETS: Final = "chip_sets"
 
 
 def rulebook_ids() -> tuple[str, ...]:
@@ -41,6 +42,16 @@ def layout_text(layout: str) -> str:
     return _text(_LAYOUTS, layout)
 
 
+def chip_set_ids() -> tuple[str, ...]:
+    """Return the ids of the shipped chip sets, sorted."""
+    return _ids(_CHIP_SETS)
+
+
+def chip_set_text(chips: str) -> str:
+    """Return a shipped chip set's TOML; raises :class:`InstallerError` for an unknown id."""
+    return _text(_CHIP_SETS, chips)
+
+
 def _ids(folder: str) -> tuple[str, ...]:
     names = (entry.name for entry in (files(models) / folder).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
@@ -49,7 +60,7 @@ def _ids(folder: str) -> tuple[str, ...]:
 def _text(folder: str, name: str) -> str:
     if name not in _ids(folder):
         raise InstallerError(
-            f"no {folder.removesuffix('s')} is called {name!r}",
+            f"no {folder.removesuffix('s').replace('_', ' ')} is called {name!r}",
             where=folder,
             way_out=f"Choose one of {', '.join(_ids(folder))}, or give a TOML file",
         )

@@ -10,6 +10,7 @@ from typing import Final, Self, TextIO
 
 import msgspec
 
+from models.chip_set import ChipSet
 from models.decode import decode_event, decode_events, from_toml
 from models.errors import InputRefused, InstallerError, TechnicianError
 from models.events import Event
@@ -101,6 +102,19 @@ def table_layout(name: str) -> TableLayout:
     if Path(name).suffix == ".toml":
         return read_layout(Path(name))
     return from_toml(library.layout_text(name), TableLayout, name)
+
+
+def table_chips(name: str) -> ChipSet:
+    """Return a shipped chip set by its id, or read it from a TOML file.
+
+    Raises:
+        InstallerError: there is none such.
+        InputRefused: a field does not match the format.
+    """
+    if Path(name).suffix == ".toml":
+        file = Path(name)
+        return from_toml(_text(file, "Restore the chip set of this table"), ChipSet, str(file))
+    return from_toml(library.chip_set_text(name), ChipSet, name)
 
 
 def read_layout(file: Path) -> TableLayout:

@@ -1,5 +1,6 @@
 """The table without cards: cloth, print, rail and the floor beyond it."""
 
+from functools import lru_cache
 from typing import Final
 
 import cv2
@@ -101,22 +102,27 @@ def _stick_markers(picture: Image, layout: TableLayout, lens: Lens) -> None:
 
 
 def _prints(layout: TableLayout, look: Look, lens: Lens) -> tuple[NDArray[np.float32], ...]:
-    """Draw each ink's mask on the felt at double resolution, and project it."""
-    fine = 2 * lens.px_per_mm
+    """Project each ink's mask into the picture."""
+    inks = _inks(layout, look.lettering, 2 * lens.px_per_mm)
+    to_px = lens.flat @ np.linalg.inv(Pen(layout, 2 * lens.px_per_mm).to_raster)
+    return tuple(
+        np.asarray(
+            cv2.warpPerspective(ink, to_px, lens.size_px, flags=cv2.INTER_LINEAR), np.float32
+        )
+        for ink in inks
+    )
+
+
+@lru_cache(maxsize=2)
+def _inks(layout: TableLayout, words: tuple[str, str, str], fine: float) -> tuple[Image, ...]:
+    """Draw each ink's mask on the felt, ``fine`` pixels a millimetre."""
     size = round(layout.depth_mm * fine), round(layout.width_mm * fine)
     inks = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     pen = Pen(layout, fine)
     pen.rings(inks[0])
     pen.insurance(inks[1])
-    pen.lettering(inks, look.lettering)
-    to_px = lens.flat @ np.linalg.inv(pen.to_raster)
-    soft = (cv2.GaussianBlur(ink, (0, 0), 0.7) for ink in inks)
-    return tuple(
-        np.asarray(
-            cv2.warpPerspective(ink, to_px, lens.size_px, flags=cv2.INTER_LINEAR), np.float32
-        )
-        for ink in soft
-    )
+    pen.lettering(inks, words)
+    return tuple(np.asarray(cv2.GaussianBlur(ink, (0, 0), 0.7), np.uint8) for ink in inks)
 
 
 class Pen:

@@ -1,5 +1,6 @@
 """The projection of the felt into the picture, and the light on it."""
 
+import math
 from functools import cached_property
 
 import cv2
@@ -43,7 +44,8 @@ class Lens:
             self._plane = _pose(layout, look, self.px_per_mm)
         else:
             self.size_px = pose.width_px, pose.height_px
-            self.px_per_mm = pose.focal_px / pose.shift_mm[2]
+            # In steps, so that cameras at about the same distance share the drawn print.
+            self.px_per_mm = math.ceil(2 * pose.focal_px / pose.shift_mm[2]) / 2
             self._distortion = np.array([*pose.distortion, 0.0, 0.0])
             self._camera = _matrix(pose.focal_px, pose.centre_px)
             turn = cv2.Rodrigues(np.array(pose.turn_rad))[0]

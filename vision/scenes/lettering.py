@@ -27,8 +27,9 @@ def arc_text(
     """
     strip = _strip(words, height)
     tall, wide = strip.shape
-    box = _arc_box(ink, hub, radius + tall)
-    left, top, right, bottom = box
+    reach = (wide / 2 + tall) / radius
+    turns = np.linspace(-reach, reach, 64) - np.deg2rad(turn_deg)
+    left, top, right, bottom = _arc_box(ink, hub, (radius - tall, radius + tall), turns)
     y, x = np.mgrid[top:bottom, left:right].astype(np.float32)
     across, down = x - hub[0], y - hub[1]
     turned = np.arctan2(across, down) + np.float32(np.deg2rad(turn_deg))
@@ -64,11 +65,19 @@ def _strip(words: str, height: float) -> NDArray[np.uint8]:
     return np.asarray(cv2.copyMakeBorder(small, 3, 3, 3, 3, cv2.BORDER_CONSTANT), np.uint8)
 
 
-def _arc_box(ink: Image, hub: tuple[float, float], reach: float) -> tuple[int, int, int, int]:
+def _arc_box(
+    ink: Image,
+    hub: tuple[float, float],
+    radii: tuple[float, float],
+    turns: NDArray[np.float64],
+) -> tuple[int, int, int, int]:
+    """Return the part of a raster that an arc covers, from its inner and its outer rim."""
+    away = np.array(radii)[:, None]
+    x, y = hub[0] + away * np.sin(turns), hub[1] + away * np.cos(turns)
     height, width = ink.shape
     return (
-        max(0, int(hub[0] - reach)),
-        max(0, int(hub[1])),
-        min(width, int(hub[0] + reach) + 1),
-        min(height, int(hub[1] + reach) + 1),
+        max(0, int(x.min())),
+        max(0, int(hub[1]), int(y.min())),
+        min(width, int(x.max()) + 2),
+        min(height, int(y.max()) + 2),
     )

@@ -1,20 +1,35 @@
 """Cameras that look at the felt from the side, and what such a camera sees of a table."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import cv2
 import numpy as np
 from msgspec.structs import replace as changed
 
+from models.cards import Card
+from models.chip_set import ChipSet
 from models.layout import TableLayout
 from models.session import CameraPose
 from vision.camera import Places
+from vision.scenes.decks import PX_PER_MM, load_deck
 from vision.scenes.felt import draw_felt
 from vision.scenes.grain import Grain
 from vision.scenes.lens import Lens, Light
 from vision.scenes.look import Look
-from vision.scenes.sprites import Box, Image
+from vision.scenes.performance import Place
+from vision.scenes.sprites import (
+    Box,
+    Image,
+    Patch,
+    on_felt,
+    padded,
+    premultiplied,
+    put,
+    spread,
+    warped,
+)
+from vision.scenes.stacks import Stack, shadow_patch, stack_patches
 
 _TALL_MM: Final = 70.0  # height that the picture shows too: a stack of twenty chips
 _AWAY_MM: Final = (300.0, 20_000.0)  # nearest and farthest a camera is hung
@@ -89,19 +104,63 @@ def window(pose: CameraPose, box: Box) -> CameraPose:
     )
 
 
-def photograph(layout: TableLayout, look: Look, pose: CameraPose, index: int = 0) -> Image:
-    """Return a picture of the empty table, ``(H, W, 3)`` uint8 BGR, of the pose's size.
+@dataclass(frozen=True, slots=True)
+class OnFelt:
+    """What lies on the felt before an oblique camera.
 
-    ``look`` gives cloth, light, lens and noise; its own camera does not count. ``index`` is the
-    frame, which has noise of its own.
+    Attributes:
+        chips: the set that the stacks' chips are of.
+        stacks: the stacks.
+        cards: cards beneath them, the lowest first.
+    """
+
+    chips: ChipSet
+    stacks: tuple[Stack, ...]
+    cards: tuple[tuple[Card, Place], ...] = ()
+
+
+def photograph(
+    layout: TableLayout,
+    look: Look,
+    pose: CameraPose,
+    lying: OnFelt | None = None,
+    *,
+    index: int = 0,
+) -> Image:
+    """Return a picture of the table, ``(H, W, 3)`` uint8 BGR, of the pose's size.
+
+    ``look`` gives cloth, cards, light, lens and noise; its own camera does not count. ``index`` is
+    the frame, which has noise of its own.
     """
     rim = _RIM_PX
     wide = window(pose, (-rim, -rim, pose.width_px + rim, pose.height_px + rim))
     seen = replace(look, width_px=wide.width_px, height_px=wide.height_px)
     lens = Lens(layout, seen, wide)
-    lit = lens.bend(Light(seen).on_cloth(draw_felt(layout, seen, lens)))
+    light = Light(seen)
+    lit = light.on_cloth(draw_felt(layout, seen, lens))
+    if lying is not None:
+        for card, place in lying.cards:
+            _lay_card(lit, load_deck(look.deck).faces[card], place, lens, light)
+        shadow_patch(lying.stacks, lying.chips, wide, seen).lay(lit)
+        for patch in stack_patches(lying.stacks, lying.chips, wide, seen, light):
+            patch.lay(lit)
+    lit = lens.bend(lit)
     soft = cv2.GaussianBlur(lit, (0, 0), look.blur_px) if look.blur_px >= _SHARP_PX else lit
     return np.asarray(Grain(seen).on(np.asarray(soft, np.uint8), index)[rim:-rim, rim:-rim])
+
+
+def _lay_card(picture: Image, face: Image, place: Place, lens: Lens, light: Light) -> None:
+    sprite = padded(premultiplied(face))
+    to_px = (
+        lens.flat
+        @ put(place.x_mm, place.y_mm, place.angle_deg)
+        @ on_felt(sprite, (PX_PER_MM, PX_PER_MM))
+    )
+    left, top, right, bottom = (round(side) for side in spread(sprite, to_px))
+    box = max(0, left), max(0, top), min(lens.size_px[0], right), min(lens.size_px[1], bottom)
+    if box[0] < box[2] and box[1] < box[3]:
+        drawn = warped(sprite, to_px, box, fine=3)
+        light.on(Patch.of(box[0], box[1], drawn)).lay(picture)
 
 
 def _shown(layout: TableLayout) -> Places:
