@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -24,7 +25,7 @@ from stream.verifying import verify_journal
 app = typer.Typer()
 
 _NAMES: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{8}T\d{6}Z")
-"""The names of archived days and of backups."""
+"""The names of archived days and of backups: one without its manifest is found by its name."""
 
 Makers = Annotated[
     list[str] | None,
@@ -112,7 +113,7 @@ def bundles_in(places: Sequence[Path]) -> Iterator[Path]:
         if not place.is_dir() or is_folder_bundle(place):
             yield place
             continue
-        found = [path for path in sorted(place.rglob("*")) if _is_named(path.relative_to(place))]
+        found = [path for path in sorted(place.rglob("*")) if _is_bundle(path, place)]
         if not found:
             raise OperatorError(
                 "there is no archived day and no backup",
@@ -129,7 +130,8 @@ def verified(path: Path, asked: Asked, kind: Kind | None = None) -> tuple[Bundle
         PitwatchError: it is not as it was made, differs from what was asked, or is of another
             kind than ``kind``.
     """
-    with within_memory(path):
+    # The files of a folder are read piece by piece, and as large as a house's day is.
+    with nullcontext() if path.is_dir() else within_memory(path):
         bundle = read_bundle(path)
         if kind not in (None, bundle.manifest.kind):
             raise OperatorError(
@@ -246,7 +248,8 @@ def heading(word: str, bundle: Bundle, verdict: Verdict, colour: str = "green") 
     return line
 
 
-def _is_named(path: Path) -> bool:
-    """Return whether a path is a day's or a backup's, in no hidden folder."""
-    is_hidden = any(part.startswith(".") for part in path.parts)
-    return not is_hidden and _NAMES.fullmatch(path.name) is not None
+def _is_bundle(path: Path, place: Path) -> bool:
+    """Return whether a path is a day or a backup by its manifest or its name, and not hidden."""
+    if any(part.startswith(".") for part in path.relative_to(place).parts):
+        return False
+    return is_folder_bundle(path) or _NAMES.fullmatch(path.name) is not None

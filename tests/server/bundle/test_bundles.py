@@ -115,6 +115,21 @@ def test_of_several_bundles_each_is_verified_and_the_damaged_one_named(
     assert "report.html" in printed.err
 
 
+def test_a_folder_of_bundles_has_each_of_them_verified(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that was renamed is known by its manifest, and one without a manifest by its name."""
+    for name in ("days/2026-03-01", "days/before", ".days.part/2026-03-01"):
+        shutil.copytree(made.folder / "history" / "2026-03-01", tmp_path / name)
+    verify = ["verify", str(tmp_path), "--key", made.maker.fingerprint]
+    assert run(verify) == Exit.CLEAN
+    assert capsys.readouterr().out.count("intact") == 2
+    (tmp_path / "backups" / "20260601T200000Z").mkdir(parents=True)
+    assert run(verify) == Exit.REFUSED
+    assert "20260601T200000Z" in capsys.readouterr().err
+    assert run(["verify", str(tmp_path / "backups" / "20260601T200000Z")]) == Exit.REFUSED
+
+
 # --- what is found of one that was changed --------------------------------------------------
 
 BOTH = [
