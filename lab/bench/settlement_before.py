@@ -162,7 +162,8 @@ def main() -> None:
                 )
             )
     if arguments.record:
-        record("settlement_before", claims)
+        asked = ["--commit", arguments.commit, "--starts", str(arguments.starts)]
+        record("settlement_before", claims, argv=asked)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """``pitwatch rulebooks``: list, show and compare."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from models.money import Odds
 from models.rulebook import Citation, Cited, Rulebook
-from models.side_bet import SideBet
+from models.side_bet import Condition, HandAward, SideBet
 from server.commands.options import RULEBOOK_HELP, Json, Knobs
 from server.house.rulebooks import cited, shipped
 from server.process.terminal import print_json, screen
@@ -83,18 +83,51 @@ def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
         value = rulebooks.shown(rulebooks.value(rules, knob))
         if knob == "side_bets" and rules.side_bets:
             value = "\n".join(rules.side_bets)
+        elif knob == "pays" and rules.pays:
+            value = "\n".join(line.award for line in rules.pays)
         table.add_row(knob, value, *_source_cells(book.citations[knob], knob in changed))
     console = screen()
     console.print(Text(f"{rules.id}: {book.title}", style="bold"))
     console.print(Text(f"from {book.document}", style="dim"))
     console.print(Text(f"rules {rulebooks.rules_hash(rules)}", style="dim"))
     console.print(table)
+    if rules.pays:
+        console.print(Text("\npays of hands: the first line that a hand makes", style="bold"))
+        console.print(_pays(rules.pays))
     for called, bet in rules.side_bets.items():
         console.print(Text(f"\nside bet {called}: {bet.title}", style="bold"))
         console.print(Text(f"from {bet.document}", style="dim"))
         for line in bet.pays:
             console.print(f"  {line.award} {line.odds}", highlight=False, markup=False)
     console.print(Text(f"\n{SETTING}", style="dim"))
+
+
+def _pays(lines: Sequence[HandAward]) -> Table:
+    """Return a pay table of hands for people: what each line asks, pays and is quoted from."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in ("hand", "odds", "wins", "where", "quote"):
+        table.add_column(heading, overflow="fold")
+    for line in lines:
+        asked = [one for one in map(_condition, line.when) if one]
+        wins = "at once" if line.wins else "over the dealer"
+        quote = f"{line.clause} ({line.document})" if line.document else line.clause
+        table.add_row(line.award, str(line.odds), wins, "; ".join(asked), Text(quote, "dim"))
+    return table
+
+
+def _condition(asked: Condition) -> str:
+    """Write a condition for people: ``ranks 678, same suit, not doubled``."""
+    fields: dict[str, Any] = msgspec.to_builtins(asked)
+    return ", ".join(map(_asked, fields, fields.values()))
+
+
+def _asked(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return name if value else f"not {name}"
+    if name in ("total", "low_total", "count", "between"):
+        low, high = value
+        return f"{name} {low}" if low == high else f"{name} {low} to {high}"
+    return f"{name} {value if isinstance(value, str) else ' '.join(value)}"
 
 
 def show_differences(one: str, other: str, *, as_json: bool) -> None:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,11 @@ def test_a_refusal_is_one_line_and_exit_2(
     assert printed.out == ""
     assert message in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_a_pay_table_of_hands_is_shown_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rulebooks", "show", "spanish-21"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"6-7-8 of one suit +2:1 +at once +same suit, ranks 678, not doubled", out)
+    assert re.search(r"21 of six cards +2:1 +at once +total 21, count 6, not", out)
+    assert '"odds"' not in out
