@@ -1,11 +1,12 @@
 """A camera's pose over the felt and its lens, from one picture and the layout.
 
-A marker gives four points, a click one. One least-squares fit in pixels finds the pose, the focal
-length and the lens's two radial coefficients. A picture from straight above cannot distinguish a
-distant long lens from a near short one. Where the points leave that open, the fit keeps to a usual
-lens; both map the felt equally well.
+A marker gives four points, a printed circle its whole edge, a click one point. One least-squares
+fit in pixels finds the pose, the focal length and the lens's two radial coefficients. A picture
+from straight above cannot distinguish a distant long lens from a near short one. Where the points
+leave that open, the fit keeps to a usual lens; both map the felt equally well.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 from models.errors import InstallerError
 from models.layout import TableLayout
 from models.session import CameraPose
+from vision.camera import Camera
 from vision.felt import Points, felt_of
 from vision.focus import blur_px
 from vision.markers import SeenMarker, corners_mm, find_markers, refined_corners
+from vision.rings import find_rings, match_rings, traced_ring
 
 # Chosen, not measured, unless a line says otherwise.
 LEAST_MARKERS: Final = 4  # each gives four points; four markers show each other's errors
@@ -39,7 +42,8 @@ _RADIAL_DOUBT: Final = (0.4, 0.3)
 _POINT_DOUBT_PX: Final = 0.3  # standard deviation of a point's place in the picture
 _STRAY: Final = 3.0
 """Multiples of a point's standard deviation. A point farther off pulls no harder than that."""
-_REFINED: Final = 2  # times that the markers' corners are found again
+_REACH_MM: Final = (12.0, 8.0, 6.0, 6.0)
+"""How far the edge of a circle is looked for, each time that all edges are found again."""
 _ROUNDS: Final = 60  # steps of the fit at most
 _LEAST_COVER: Final = 0.3
 """Smallest share of the felt that the points must span."""
@@ -95,7 +99,7 @@ class Calibration:
 def calibrate(
     image: NDArray[np.uint8], layout: TableLayout, clicks: Sequence[Tie] = (), *, where: str
 ) -> Calibration:
-    """Find a camera's pose from the markers in its picture, or from clicked points.
+    """Find a camera's pose from the markers in its picture, its circles, or clicked points.
 
     Args:
         image: ``(H, W, 3)`` uint8 BGR.
@@ -110,7 +114,7 @@ def calibrate(
     gray = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
     size = gray.shape[1], gray.shape[0]
     soft_px = blur_px(gray)
-    ties = clicks or _marker_ties(gray, layout, soft_px, where)
+    ties = clicks or _seen_ties(gray, layout, soft_px, where)
     if clicks and len(clicks) < LEAST_CLICKS:
         raise _refused(
             f"{len(clicks)} points were clicked, at least {LEAST_CLICKS} are needed",
@@ -119,8 +123,8 @@ def calibrate(
         )
     _check_spread(ties, layout, where)
     pose = fit_pose(ties, size)
-    for _ in range(0 if clicks else _REFINED):
-        ties = _refined(gray, ties, layout, pose)
+    for reach_mm in () if clicks else _REACH_MM:
+        ties = _refined(gray, ties, layout, pose, reach_mm)
         pose = fit_pose(ties, size, pose)
     found = Calibration(pose, tuple(ties), _errors(ties, pose, size), soft_px)
     _check_sharp(found, layout, where)
@@ -155,27 +159,51 @@ def marker_ties(seen: Sequence[SeenMarker], layout: TableLayout) -> list[Tie]:
 
 
 def _refined(
-    gray: NDArray[np.uint8], ties: Sequence[Tie], layout: TableLayout, pose: CameraPose
+    gray: NDArray[np.uint8],
+    ties: Sequence[Tie],
+    layout: TableLayout,
+    pose: CameraPose,
+    reach_mm: float,
 ) -> list[Tie]:
-    """Find the corners of each marker again, now that the camera is roughly known."""
-    known = {f"marker {marker.id}": marker for marker in layout.markers}
-    felt = felt_of(pose)
+    """Find the edges of each marker or circle again, now that the camera is roughly known."""
+    markers = {f"marker {marker.id}": marker for marker in layout.markers}
+    circles = {f"circle-{spot.spot}": spot.circle for spot in layout.spots}
+    felt, found = felt_of(pose), []
+    for tie in ties:
+        if tie.name in markers:
+            px = refined_corners(gray, markers[tie.name], tie.px, felt)
+            found.append(Tie(tie.name, tie.mm, px))
+            continue
+        mm, px = traced_ring(gray, circles[tie.name], felt, reach_mm)
+        found.append(Tie(tie.name, mm, px) if len(mm) else tie)
+    return found
+
+
+def _ring_ties(gray: NDArray[np.uint8], layout: TableLayout) -> list[Tie]:
+    """Return the middles of the printed circles; none where not all of them are found."""
+    matched = match_rings(find_rings(gray), layout)
+    if matched is None:
+        return []
     return [
-        Tie(tie.name, tie.mm, refined_corners(gray, known[tie.name], tie.px, felt)) for tie in ties
+        Tie(f"circle-{spot.spot}", mm[None], px[None])
+        for spot, mm, px in zip(layout.spots, *matched, strict=True)
     ]
 
 
 # --- what is refused -----------------------------------------------------------------------
 
 
-def _marker_ties(
+def _seen_ties(
     gray: NDArray[np.uint8], layout: TableLayout, soft_px: float, where: str
 ) -> list[Tie]:
+    """Return the markers in the picture, or else the circles of an empty felt."""
     if not layout.markers:
+        if circles := _ring_ties(gray, layout):
+            return circles
         raise _refused(
-            f"layout {layout.name} has no markers",
+            f"layout {layout.name} has no markers, and not all its circles are seen",
             where,
-            "Give the layout's [[markers]], or click points (--point)",
+            "Clear the felt, give the layout's [[markers]], or click points (--point)",
         )
     seen = find_markers(gray, layout.marker_family)
     numbers = [marker.id for marker in seen]
@@ -196,6 +224,8 @@ def _marker_ties(
     if len(ties) < LEAST_MARKERS:
         if soft_px > 2.0:
             raise _blurred(soft_px, where)
+        if circles := _ring_ties(gray, layout):
+            return circles
         named = ", ".join(tie.name.removeprefix("marker ") for tie in ties) or "none"
         raise _refused(
             f"{len(ties)} of {len(layout.markers)} markers are seen ({named}), "
@@ -230,7 +260,10 @@ def _check_error(found: Calibration, where: str) -> None:
 
 
 def _check_sharp(found: Calibration, layout: TableLayout, where: str) -> None:
-    scale = felt_of(found.pose).px_per_mm(0.0, layout.depth_mm / 2)
+    place = 0.0, layout.depth_mm / 2
+    lower = math.sin(math.radians(Camera.of(found.pose).elevation_deg(*place)))
+    # Across the line of sight, where an oblique view shortens nothing.
+    scale = felt_of(found.pose).px_per_mm(*place) / math.sqrt(lower)
     if found.blur_px > BLURRED_MM * scale:
         raise _blurred(found.blur_px, where)
 

@@ -118,8 +118,13 @@ def twice() -> NDArray[np.uint8]:
     return np.hstack([picture(LOOK)[:, :640], picture(LOOK)[:, :640]])
 
 
-def unmarked() -> NDArray[np.uint8]:
-    return picture(replace(LOOK, markers=False))
+def uncircled() -> NDArray[np.uint8]:
+    """A felt whose markers and second circle are covered."""
+    image = picture(replace(LOOK, markers=False)).copy()
+    circle = layout().spots[1].circle
+    x, y = Lens(layout(), LOOK).project(np.array([(circle.x_mm, circle.y_mm)]))[0].astype(int)
+    cv2.rectangle(image, (x - 60, y - 60), (x + 60, y + 30), (120, 150, 205), -1)
+    return image
 
 
 @pytest.mark.parametrize(
@@ -127,8 +132,8 @@ def unmarked() -> NDArray[np.uint8]:
     [
         (lambda: picture(LOOK), renumbered(20), "are of another layout"),
         (lambda: picture(LOOK), misplaced(40), "marker 0 most"),
-        (unmarked, layout(), "0 of 8 markers"),
-        (lambda: picture(LOOK), changed(layout(), markers=()), "has no markers"),
+        (uncircled, layout(), "0 of 8 markers"),
+        (uncircled, changed(layout(), markers=()), "has no markers"),
         (blurred, layout(), "blurred"),
         (twice, layout(), "seen twice"),
     ],
@@ -148,6 +153,14 @@ def test_what_fixes_no_pose_is_refused_with_the_reason(
         calibrate(seen(), table, where="frame.png")
     assert refused.value.where == "frame.png"
     assert refused.value.way_out
+
+
+@pytest.mark.parametrize("table", [layout(), changed(layout(), markers=())])
+def test_the_printed_circles_do_without_markers(table: TableLayout) -> None:
+    plain = replace(WIDE, markers=False)
+    told = calibrate(picture(plain), table, where="frame.png")
+    assert [error.name for error in told.errors] == [f"circle-{n}" for n in range(1, 6)]
+    assert off_mm(told.pose, plain).mean() < 4
 
 
 def test_too_few_clicks_and_clicks_in_one_corner_are_refused() -> None:

@@ -114,6 +114,19 @@ def test_an_oblique_camera_is_found_by_its_markers_within_half_a_pixel(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("elevation", "azimuth"), [(20, -120), (25, -60), (25, 20), (35, -90)])
+def test_without_markers_it_is_found_by_the_printed_circles(
+    elevation: float, azimuth: float
+) -> None:
+    true = pose(elevation, azimuth)
+    told = calibrate(photograph(layout(), Look(), true), layout(), where="left.png").pose
+    circles = np.array([(spot.circle.x_mm, spot.circle.y_mm) for spot in layout().spots])
+    for height_mm in (0.0, 66.0):
+        seen = (Camera.of(one).to_px(at_height(circles, height_mm)) for one in (told, true))
+        assert np.hypot(*np.subtract(*seen).T).max() < 1.0
+
+
+@pytest.mark.slow
 def test_an_oblique_camera_is_found_by_clicked_circles_and_corners() -> None:
     true = pose()
     named = {f"circle-{s.spot}": (s.circle.x_mm, s.circle.y_mm) for s in layout().spots}
