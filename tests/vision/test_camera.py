@@ -1,6 +1,7 @@
 """A camera in space: places over the felt, their pixels, and back."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +81,18 @@ def test_a_chip_is_a_few_pixels_high_from_the_side_and_none_from_above() -> None
     least, most = chip_px(Camera.of(pose()), layout())
     assert 2 < least < most < 5
     assert chip_px(Camera.of(Lens(layout(), Look()).pose()), layout())[0] < 1.6
+
+
+def test_the_page_states_how_high_a_chip_is_at_each_angle() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "camera.md").read_text()
+    for elevation in (15, 25, 35):
+        row = [f"{elevation}"]
+        for size in (HD, (3840, 2160)):
+            camera = Camera.of(oblique_pose(layout(), size, elevation_deg=elevation))
+            least, most = chip_px(camera, layout())
+            row += [f"{round(camera.place_mm[2], -1):.0f} mm"] if size == HD else []
+            row.append(f"{least:.1f} to {most:.1f} px")
+        assert f"| {' | '.join(row)} |" in page
 
 
 def test_a_part_of_the_picture_is_a_picture_of_its_own() -> None:
