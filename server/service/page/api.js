@@ -18,9 +18,10 @@ export const keepCsrf = (/** @type {string | null} */ token) =>
 /**
  * Ask `path`; a body is sent as JSON. Throws `Refused`.
  *
- * @param {string} path
+ * @template {string} P
+ * @param {P} path
  * @param {{ method?: string, body?: unknown, signal?: AbortSignal }} [how]
- * @returns {Promise<any>}
+ * @returns {Promise<Api.Got<P>>}
  */
 export async function ask(path, { method = "GET", body, signal } = {}) {
   /** @type {Record<string, string>} */
@@ -33,7 +34,7 @@ export async function ask(path, { method = "GET", body, signal } = {}) {
     signal,
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  if (answer.ok) return answer.status === 204 ? null : answer.json();
+  if (answer.ok) return /** @type {Api.Got<P>} */ (answer.status === 204 ? null : await answer.json());
   const problem = await answer.json().catch(() => null);
   throw new Refused(answer.status, problem, answer.headers.get("Retry-After"));
 }
@@ -82,11 +83,18 @@ export function download(path) {
   link.click();
 }
 
-/** @type {(path: string, body?: unknown) => Promise<any>} */
+/** @type {(path: string, body?: unknown) => Promise<Answer>} */
 export const post = (path, body) => ask(path, { method: "POST", body });
 
-/** The path with what of `fields` is set as its query. */
-export function query(/** @type {string} */ path, /** @type {Record<string, any>} */ fields) {
+/**
+ * The path with what of `fields` is set as its query.
+ *
+ * @template {string} P
+ * @param {P} path
+ * @param {Record<string, any>} fields
+ * @returns {P | `${P}?${string}`}
+ */
+export function query(path, fields) {
   const set = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return set.length ? `${path}?${new URLSearchParams(set)}` : path;
 }
@@ -94,8 +102,10 @@ export function query(/** @type {string} */ path, /** @type {Record<string, any>
 /**
  * What `path` answers, or null where there is no such thing.
  *
- * @param {string} path
+ * @template {string} P
+ * @param {P} path
  * @param {AbortSignal} [signal]
+ * @returns {Promise<Api.Got<P> | null>}
  */
 export async function maybe(path, signal) {
   try {
@@ -108,13 +118,15 @@ export async function maybe(path, signal) {
 
 const one = encodeURIComponent;
 export const paths = {
-  table: (/** @type {string} */ table) => `/api/tables/${one(table)}`,
-  session: (/** @type {string} */ session) => `/api/sessions/${one(session)}`,
+  table: (/** @type {string} */ table) => /** @type {const} */ (`/api/tables/${one(table)}`),
+  session: (/** @type {string} */ session) => /** @type {const} */ (`/api/sessions/${one(session)}`),
   round: (/** @type {string} */ session, /** @type {number} */ round) =>
-    `/api/sessions/${one(session)}/rounds/${round}`,
-  phases: (/** @type {string} */ session, /** @type {number} */ round) => `${paths.round(session, round)}/phases`,
-  moment: (/** @type {string} */ session, /** @type {number} */ seq) => `/api/sessions/${one(session)}/moments/${seq}`,
-  events: (/** @type {string} */ session) => `/api/sessions/${one(session)}/events`,
+    /** @type {const} */ (`/api/sessions/${one(session)}/rounds/${round}`),
+  phases: (/** @type {string} */ session, /** @type {number} */ round) =>
+    /** @type {const} */ (`${paths.round(session, round)}/phases`),
+  moment: (/** @type {string} */ session, /** @type {number} */ seq) =>
+    /** @type {const} */ (`/api/sessions/${one(session)}/moments/${seq}`),
+  events: (/** @type {string} */ session) => /** @type {const} */ (`/api/sessions/${one(session)}/events`),
 };
 
 /** When an event can be seen: the card lying, the chips free of the hand; null where it is not there. */
@@ -136,7 +148,7 @@ export async function eventsBetween(
   for (let last = from; last < to; ) {
     const part = await ask(query(paths.events(session), { after: last, limit: Math.min(500, to - last) }), { signal });
     if (part.last === last) break;
-    found.push(...part.events);
+    found.push(.../** @type {TableEvent[]} */ (part.events));
     last = part.last;
   }
   return dated(found);

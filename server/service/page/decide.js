@@ -15,8 +15,15 @@ const LEAD_NS = 2e9;
 /** Answers of a question that some card, of whichever face, may answer. */
 const NAMING = new Set(["account", "chosen", "unreadable"]);
 
-const path = (/** @type {Answer} */ review, /** @type {string} */ what) =>
-  `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/${what}`;
+/**
+ * @template {string} What
+ * @param {Answer} review
+ * @param {What} what
+ */
+const path = (review, what) =>
+  /** @type {const} */ (
+    `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/${what}`
+  );
 
 /** Where a second person's answer to a proposal is sent; one without an item calls off a round or a hand. */
 export const approvalPath = (/** @type {string} */ incident, /** @type {number | null} */ item) =>

@@ -150,7 +150,8 @@ const parted = (/** @type {string} */ tables) =>
     .map((one) => one.trim())
     .filter(Boolean);
 
-const tokensOf = (/** @type {string} */ name) => `/api/accounts/${encodeURIComponent(name)}/tokens`;
+const tokensOf = (/** @type {string} */ name) =>
+  /** @type {const} */ (`/api/accounts/${encodeURIComponent(name)}/tokens`);
 
 const row = (
   /** @type {Answer} */ one,

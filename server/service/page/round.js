@@ -29,7 +29,7 @@ export async function showRound(
   /** @type {AbortSignal} */ signal,
 ) {
   const round = Number(number);
-  const [row, { round: last, proven }, phases, from, footage, clauseTexts, asked] = await Promise.all([
+  const [row, { round: newest, proven }, phases, from, footage, clauseTexts, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }),
     ask(paths.session(session), { signal }),
     ask(paths.phases(session, round), { signal }),
@@ -38,6 +38,7 @@ export async function showRound(
     clauses(),
     askedMoment(session, place, signal),
   ]);
+  const last = newest ?? round;
   amountsOf(row.table);
   const [events, question] = await Promise.all([
     eventsOf(session, row, from, signal),

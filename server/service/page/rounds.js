@@ -26,6 +26,7 @@ export async function showRounds(
   const open = h("div", { class: "quiet", "aria-live": "polite" });
   const found = h("div", { class: "found", "aria-live": "polite" });
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
+  /** @type {{ table: string, status: string, cursor: string | null }} */
   const asked = { table, status: "", cursor: null };
   const load = async () => {
     const page = await ask(query("/api/rounds", { ...asked, limit: 50 }), { signal });
@@ -207,7 +208,8 @@ function finder(/** @type {string} */ table, /** @type {HTMLElement} */ found) {
         try {
           const { says, moments } = await ask(query("/api/find", { what: what.value, table }));
           const [only] = moments;
-          if (moments.length === 1 && only.round) location.hash = momentLink(only.round, only.go_to);
+          if (moments.length === 1 && only.round && only.go_to !== null)
+            location.hash = momentLink(only.round, only.go_to);
           else
             put(
               found,

@@ -30,7 +30,7 @@ export async function showRulebook(
   const label = (/** @type {Answer} */ one) =>
     one.startsWith("table ")
       ? `In force at ${one.slice(6)}`
-      : `Sheet: ${sheets.find((/** @type {Answer} */ { id }) => id === one.slice(6)).title}`;
+      : `Sheet: ${sheets.find(({ id }) => id === one.slice(6))?.title}`;
   const first = names.includes(`table ${chosen}`) ? `table ${chosen}` : names[0];
   const draw = async (/** @type {string} */ name) => {
     const of = name.slice(6);

@@ -25,9 +25,8 @@ export function figures(/** @type {Answer} */ review) {
 }
 
 async function showAccounts(/** @type {HTMLElement} */ at, /** @type {Answer} */ review) {
-  const {
-    events: [raised],
-  } = await ask(query(paths.events(review.session), { after: review.seq - 1, limit: 1 }));
+  const answer = await ask(query(paths.events(review.session), { after: review.seq - 1, limit: 1 }));
+  const [raised] = /** @type {TableEvent[]} */ (answer.events);
   const accounts = raised?.accounts ?? [];
   put(
     at,

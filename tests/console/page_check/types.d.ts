@@ -1,7 +1,7 @@
 // The shapes that the console's page passes between its files, for `tsc` and for editors.
 //
-// The service's OpenAPI document defines what it answers; here are the fields that the page itself
-// reads by name from several files. Amounts are minor units, times nanoseconds (UTC).
+// What the service takes and answers is in api.d.ts, which `scripts/page-types` writes; here is what the page
+// itself makes of it. Amounts are minor units, times nanoseconds (UTC).
 
 /** Something that the service answered, as its OpenAPI document describes it. */
 type Answer = any;
@@ -74,42 +74,15 @@ interface Table {
 }
 
 /** A layout of the felt, as a table's file has it. */
-interface Layout {
-  width_mm: number;
-  depth_mm: number;
-  insurance_line: Point[];
-  tray: Point[];
-  discard_rack: Point[];
-  dealer_cards: Point[];
-  spots: LayoutSpot[];
-}
+type Layout = Api.TableLayout;
 
-interface LayoutSpot {
-  spot: number;
-  cards: Point[];
-  circle: { x_mm: number; y_mm: number; radius_mm: number };
-}
+type LayoutSpot = Api.SpotLayout;
 
-interface Camera {
-  name: string;
-  width_px: number;
-  height_px: number;
-  flat_from_mm: number[][];
-  lens: { centre_px: Point; focal_px: number; radial: [number, number] } | null;
-  clip?: Clip;
-  [field: string]: any;
-}
+type Camera = Api.CameraView;
 
-interface Clip {
-  url: string;
-  from_ns: number;
-  frames: number[];
-}
+type Clip = Api.ClipView;
 
-interface Footage {
-  layout: Layout;
-  cameras: Camera[];
-}
+type Footage = Api.FootageView;
 
 /** A label beside a card of a picture, in pixels; `point` is the card's index. */
 interface CardLabel {
@@ -154,28 +127,12 @@ interface Figures {
 /** Writes a figure of a chart. */
 type Written = (value: number) => string;
 
-interface Currency {
-  code: string;
-  decimals: number;
-}
+type Currency = Api.CurrencyView;
 
-interface HouseFormats {
-  zone: string;
-  locale: string;
-  currency: Currency;
-  shifts: string[];
-  others: Record<string, Currency>;
-  exports: string[];
-  unsigned: { entries: number; tables: number } | null;
-}
+type HouseFormats = Api.HouseView;
 
 /** Who is signed in. */
-interface Person {
-  name: string;
-  role: string;
-  rights: string[];
-  [field: string]: any;
-}
+type Person = Api.Me;
 
 interface PageOfConsole {
   path: string;
