@@ -68,9 +68,9 @@ def verify_bundles(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Verify every byte of a bundle; print what is proven, by which key, and what is not.
+    """Verify incidents, snapshots, reports, archived days and backups: what is proven of each.
 
-    With --journal, the journal must hold the entry that the bundle rests on; an archived day must
+    Every byte is covered. With --journal, the journal must hold the entry that the bundle rests on; an archived day must
     have its cells.
 
     Exit 0 if all of it is proven. Exit 5 if a part is not: no key was named, or a journal that it
