@@ -70,8 +70,8 @@ def verify_bundles(
 ) -> None:
     """Verify incidents, snapshots, reports, archived days and backups: what is proven of each.
 
-    Every byte is covered. With --journal, the journal must hold the entry that the bundle rests on; an archived day must
-    have its cells.
+    Every byte is covered. With --journal, the journal must hold the entry that the bundle rests
+    on; an archived day must have its cells.
 
     Exit 0 if all of it is proven. Exit 5 if a part is not: no key was named, or a journal that it
     rests on was not given. Exit 2 if anything differs from what was made, or another key signed it.
