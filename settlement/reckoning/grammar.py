@@ -38,18 +38,25 @@ def due_in_deal(story: Story, rules: Rulebook) -> list[Dealt]:
     """Return who still gets a card of the initial deal, in turn, those passed over left out."""
     if story.called_off:
         return []
-    staked = [spot for spot in story.staked if not story.is_off(spot)]
-    order: tuple[Dealt, ...] = (*staked, "dealer")
-    has = {to: len(story.own(to)) for to in order}
-    has.update({spot: 2 for spot, own in story.hands.items() if len(own) > 1})
+    least = 1 if rules.dealer_second_card == "after_players" else DEALT
+    lacking: list[Dealt] = [spot for spot in story.staked if _lacks(story, spot)]
+    if len(story.dealer) < least:
+        lacking.append("dealer")
     due: list[Dealt] = []
-    for turn in (1, 2):
-        for to in order:
-            if turn == 2 and to == "dealer" and rules.dealer_second_card == "after_players":
-                continue
-            if has[to] < turn and to not in story.passed:
+    for turn in range(1, DEALT + 1):
+        for to in lacking:
+            most = least if to == "dealer" else DEALT
+            if len(story.own(to)) < turn <= most and to not in story.passed:
                 due.append(to)
     return due
+
+
+def _lacks(story: Story, spot: Spot) -> bool:
+    """Return whether a spot lacks cards of the initial deal; one with several hands had them."""
+    own = story.hands.get(spot)
+    if own is None:
+        return True
+    return len(own) < DEALT and len(own[0].cards) < DEALT and not own[0].off
 
 
 def face_in_deal(story: Story, to: Dealt, rules: Rulebook, ahead: int = 0) -> Face:

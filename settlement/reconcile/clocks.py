@@ -6,7 +6,7 @@ the clocks part. One card that was seen late, misread, or of which another lies 
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from models.cards import Card
@@ -22,8 +22,8 @@ all but three took 0.43 to 0.58 s. What the reckoning takes for granted bears 0.
 more: at 0.7 s wagers were settled out of order in two sessions of three."""
 _MOST_LAG_BESIDE_NS: Final = 1_250 * MS
 """The same beside a camera whose clock is sound: the first camera to see a card times it."""
-_KEPT: Final = 416
-"""Cards of each sensor that are compared: eight decks."""
+_KEPT: Final = 8
+"""Cards of each face that a sensor's cards are compared with: eight decks."""
 _FIT_NS: Final = 350 * MS
 """A card fits the lag of the others within this time. Chosen, as are those below."""
 _STEEPEST: Final = 0.5
@@ -56,12 +56,29 @@ class Lag:
         return f"{text} and runs about {abs(self.rate):.0%} {'fast' if self.rate > 0 else 'slow'}"
 
 
+class _Cards:
+    """The cards that a sensor reported: the newest, and when each face came lately."""
+
+    def __init__(self) -> None:
+        self.newest: deque[_Shown] = deque(maxlen=_WINDOWS[-1][0])
+        self._times: dict[Card, deque[int]] = {}
+
+    def add(self, at: int, card: Card) -> None:
+        """Take in a card."""
+        self.newest.append((at, card))
+        self._times.setdefault(card, deque(maxlen=_KEPT)).append(at)
+
+    def lags(self, one: _Shown, sign: int) -> list[int]:
+        """Return by how much a card of another sensor is later than each of its face, or sooner."""
+        return [sign * (one[0] - at) for at in self._times.get(one[1], ())]
+
+
 class Clocks:
     """Compares every camera's clock with the shoe's."""
 
     def __init__(self) -> None:
-        self._drawn: deque[_Shown] = deque(maxlen=_KEPT)
-        self._seen: dict[str, deque[_Shown]] = {}
+        self._drawn = _Cards()
+        self._seen: dict[str, _Cards] = {}
         self.parted: dict[str, str] = {}
         """How each camera's clock parts from the shoe's; without those that agree."""
 
@@ -70,26 +87,23 @@ class Clocks:
         match observation:
             case ShoeLoaded():
                 # A start between two shoes knows no card of the shoe, and finds this anew.
-                self._drawn.clear()
+                self._drawn = _Cards()
                 self.parted.clear()
             case ShoeCardRead(card=Card() as card):
-                self._drawn.append((observation.at or 0, card))
+                self._drawn.add(observation.at or 0, card)
                 for source, seen in self._seen.items():
-                    self._compare(source, [*self._drawn], [*seen], -1)
+                    self._compare(source, self._drawn, seen, -1)
             case CardSighted(change="new", face="up", card=Card() as card):
-                own = self._seen.setdefault(observation.source, deque(maxlen=_KEPT))
-                own.append((observation.at or 0, card))
-                self._compare(observation.source, [*own], [*self._drawn], 1)
+                own = self._seen.setdefault(observation.source, _Cards())
+                own.add(observation.at or 0, card)
+                self._compare(observation.source, own, self._drawn, 1)
 
-    def _compare(
-        self, source: str, own: Sequence[_Shown], others: Sequence[_Shown], sign: int
-    ) -> None:
-        """Compare the newest cards of one sensor with all of the other."""
-        newest = own[-_WINDOWS[-1][0] :]
+    def _compare(self, source: str, own: _Cards, others: _Cards, sign: int) -> None:
+        """Compare the newest cards of one sensor with those of the other."""
+        newest = [*own.newest]
+        lags = [others.lags(one, sign) for one in newest]
         most_ns = self._most_lag_ns(source)
-        usual = sum(
-            any(_is_usual(lag, most_ns) for lag in _lags(one, others, sign)) for one in newest
-        )
+        usual = sum([any(_is_usual(lag, most_ns) for lag in its) for its in lags])
         if source in self.parted:
             if usual >= _WINDOWS[-1][1]:
                 del self.parted[source]
@@ -97,7 +111,9 @@ class Clocks:
         if usual >= _SOUND:
             return
         for cards, fitting, far_ns in _WINDOWS:
-            lag = None if len(own) < cards else _lag(own[-cards:], others, sign, fitting, far_ns)
+            if len(newest) < cards:
+                continue
+            lag = _lag(newest[-cards:], lags[-cards:], fitting, far_ns)
             if lag is not None and not _is_usual(lag.lag_ns, most_ns):
                 self.parted[source] = lag.in_words(source)
                 return
@@ -108,20 +124,16 @@ class Clocks:
         return _MOST_LAG_BESIDE_NS if sound else _MOST_LAG_NS
 
 
-def _lags(one: _Shown, others: Sequence[_Shown], sign: int) -> Iterator[int]:
-    return (sign * (one[0] - at) for at, card in others if card is one[1])
-
-
 def _is_usual(lag_ns: float, most_ns: int) -> bool:
     """Return whether cards are carried for so long."""
     return _LEAST_LAG_NS <= lag_ns <= most_ns
 
 
 def _lag(
-    own: Sequence[_Shown], others: Sequence[_Shown], sign: int, fitting: int, far_ns: int
+    own: Sequence[_Shown], all_lags: Sequence[Sequence[int]], fitting: int, far_ns: int
 ) -> Lag | None:
     """Return the lag that so many of the cards have, as a line over their times."""
-    lags = [[lag for lag in _lags(one, others, sign) if abs(lag) <= far_ns] for one in own]
+    lags = [[lag for lag in its if abs(lag) <= far_ns] for its in all_lags]
     if sum(map(bool, lags)) < fitting:
         return None
     last_at = own[-1][0]
