@@ -78,6 +78,25 @@ class Award(
     odds: Odds
 
 
+class Bonus(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A fixed amount beside the odds of a line, by the dealer's up card and the original wager.
+
+    A hand that was doubled, or comes from a split, has none; neither has a toke or a coupon.
+    """
+
+    up: Ranks
+    """The up card is of one of these ranks."""
+    wager: Limit
+    """The least wager."""
+    pays: Limit
+    clause: Annotated[str, Meta(min_length=1)]
+    """The document's own words."""
+    document: str = ""
+    """The title of that document, where it is not the rulebook's."""
+
+
 class HandAward(Award, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One line of the pay table of the main wager, before a blackjack's and a win's own odds."""
 
@@ -88,6 +107,8 @@ class HandAward(Award, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     wins: bool = False
     """Whether the hand wins whatever the dealer has; against a dealer's blackjack only a blackjack
     can."""
+    bonus: tuple[Bonus, ...] = ()
+    """Of those that the up card and the wager reach, the largest is paid."""
 
 
 class SideBet(

@@ -349,7 +349,8 @@ def settled(
         made = lines(hand, rules) if bool(added) != bool(hand.added) else [line]
         theirs = Due("unknown", None, ())
         if len(made) == 1:
-            theirs = due(hand, dealer, rules, line=made[0], insured=insured, done=done)
+            its = made[0] if one.kind == "main" or made[0] is None else made[0].plain
+            theirs = due(hand, dealer, rules, line=its, insured=insured, done=done)
         if one.kind == "coupon":
             theirs = _coupon(theirs, hand.stake, rules)
         one.nets[hand.number, one.kind] = theirs.net

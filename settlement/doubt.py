@@ -254,6 +254,8 @@ def dealers(state: State, dealt: list[int], alive: Alive, stock: Stock) -> list[
                         continue
                     played = play(_put(dealt[: place + 1], longer), alive, rules, round_)
                     key = (value,) if len(unread) == 1 else _lies(played) + stock.after(longer)
+                    if rules.has_bonus:
+                        key += tuple(longer[:2])  # a bonus tells the up card from the hole card
                     more.setdefault(key + _chosen(unread, longer), longer)
             each = more
     ways = [_way(dealt, values, alive, state) for values in each.values()]

@@ -64,6 +64,7 @@ class HouseRules:
         self.win = Price(book.win_payout, unit, up=up)
         self.blackjack = Price(book.blackjack_payout, unit, up=up)
         self.lines = [HandLine(award, unit, up=up) for award in book.pays]
+        self.has_bonus = any(award.bonus for award in book.pays)
         self.insured = Price(book.insurance_payout, unit, up=up)
         self.even = Price(Odds(1, 1), unit, up=up)
         self.half = Price(Odds(1, 2), unit, up=up)

@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
+from models.cards import Card
 from models.judgements import HandOutcome, OddCents
 from models.money import Cents
 from settlement.dealer import Played, two_known
@@ -136,7 +137,9 @@ def _against_no_blackjack(
     if natural or (line is not None and line.wins):
         if _second_card_decides(dealer, rules):
             return _DRAW_DUE
-        return _blackjack_paid(hand, rules, line) if natural else _won(hand, rules, line, _WINS)
+        if natural:
+            return _blackjack_paid(hand, rules, line)
+        return _won(hand, dealer, rules, line, _WINS)
     if rules.waits_for_underdraw and dealer.outcome in ("short", "no_draw"):
         return _DRAW_DUE
     return _against_total(hand, dealer, rules, line)
@@ -148,10 +151,19 @@ def _blackjack_paid(hand: Hand, rules: HouseRules, line: HandLine | None) -> Due
     return _paid(staked(hand, rules), rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
 
 
-def _won(hand: Hand, rules: HouseRules, line: HandLine | None, clauses: tuple[str, ...]) -> Due:
+def _won(
+    hand: Hand, dealer: Played, rules: HouseRules, line: HandLine | None, clauses: tuple[str, ...]
+) -> Due:
     if line is not None:
-        return _paid(staked(hand, rules), line.price, 0, "win", _LINE_PAYS)
+        paid_beside = rules.has_bonus and not (hand.split or doubled_with(hand, rules))
+        bonus = line.bonus(hand.stake, _up(dealer, rules)) if paid_beside else 0
+        return _paid(staked(hand, rules), line.price, -bonus, "win", _LINE_PAYS)
     return _paid(staked(hand, rules), rules.win, 0, "win", clauses)
+
+
+def _up(dealer: Played, rules: HouseRules) -> Card | None:
+    at, cards = 0 if rules.dealer_first_card == "up" else 1, dealer.counted.cards
+    return cards[at] if at < len(cards) else None
 
 
 def _paid(
@@ -192,9 +204,9 @@ def _against_total(hand: Hand, dealer: Played, rules: HouseRules, line: HandLine
     if dealer.outcome == "bust":
         if rules.pushes_22 and house == 22:
             return _PUSHES_22
-        return _won(hand, rules, line, _DEALER_BREAKS)
+        return _won(hand, dealer, rules, line, _DEALER_BREAKS)
     if player > house:
-        return _won(hand, rules, line, _WINS)
+        return _won(hand, dealer, rules, line, _WINS)
     if player == house:
         return _PUSH
     return Due("lose", -staked(hand, rules), _LOSES)

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from models.cards import RANKS, SUITS
+from msgspec.structs import replace
+
+from models.cards import RANKS, SUITS, Card
 from models.money import Odds
 from models.side_bet import Condition, HandAward, SideBet
 from settlement.hands import UNKNOWN, counted_faces, points_of
@@ -457,6 +459,18 @@ class HandLine(Line):
         super().__init__(award.award, [Asked(one, "hand") for one in award.when], award.odds)
         self.price = Price(award.odds, unit, up=up)
         self.wins = award.wins
+        self._bonus = award.bonus
+        self.plain = HandLine(replace(award, bonus=()), unit, up=up) if award.bonus else self
+        """The same line without fixed amounts."""
+
+    def bonus(self, stake: int, up: Card | None) -> int:
+        """Return the fixed amount that a wager wins beside the odds, against that up card."""
+        reached = [
+            one.pays
+            for one in self._bonus
+            if up is not None and up.rank in one.up and stake >= one.wager
+        ]
+        return max(reached, default=0)
 
 
 def lines_made(

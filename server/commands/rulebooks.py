@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from models.money import Odds
+from models.money import Odds, dollars
 from models.rulebook import Citation, Cited, Rulebook
 from models.side_bet import Condition, HandAward, SideBet
 from server.commands.options import RULEBOOK_HELP, Json, Knobs
@@ -112,6 +112,10 @@ def _pays(lines: Sequence[HandAward]) -> Table:
         wins = "at once" if line.wins else "over the dealer"
         quote = f"{line.clause} ({line.document})" if line.document else line.clause
         table.add_row(line.award, str(line.odds), wins, "; ".join(asked), Text(quote, "dim"))
+        for bonus in line.bonus:
+            reached = f"against {' or '.join(bonus.up)}, from a wager of {dollars(bonus.wager)}"
+            cited = f"{bonus.clause} ({bonus.document})" if bonus.document else bonus.clause
+            table.add_row("", f"+ {dollars(bonus.pays)}", "", reached, Text(cited, "dim"))
     return table
 
 

@@ -176,3 +176,47 @@ def test_the_pay_table_is_written_as_json_and_read_again() -> None:
     silent = overridden(book, ["pays=none"])
     assert silent.pays == ()
     assert overridden(silent, [f"pays={shown(book.pays)}"]).pays == book.pays
+
+
+@pytest.mark.parametrize(
+    ("wager", "cards", "dealer", "won"),
+    [
+        pytest.param(400, "7D 7D 7D", "7S KH", 800, id="less-than-5-dollars"),
+        pytest.param(500, "7D 7D 7D", "7S KH", 101_000, id="5-dollars"),
+        pytest.param(2400, "7S 7S 7S", "7D KH", 107_200, id="less-than-25-dollars"),
+        pytest.param(2500, "7S 7S 7S", "7D KH", 507_500, id="25-dollars"),
+        pytest.param(2500, "7S 7S 7S", "KH 7D", 7_500, id="the-seven-lies-face-down"),
+        pytest.param(2500, "7S 7S 7H", "7D KH", 3_750, id="of-two-suits"),
+    ],
+)
+def test_three_sevens_of_a_suit_against_a_seven_win_a_fixed_amount_beside(
+    wager: int, cards: str, dealer: str, won: int
+) -> None:
+    lines = hand(cards, dealer).replace("bet 1 1000", f"bet 1 {wager}")
+    assert only_hand(lines, GAME).net == won
+
+
+def test_no_fixed_amount_is_paid_on_a_doubled_or_a_split_hand() -> None:
+    doubled = "bet 1 2500; 1 7S; D 7D; 1 7S; D KH down; double 1 2500; 1 7S; show D KH; close"
+    assert only_hand(doubled, GAME).net == 5000
+    split = (
+        "bet 1 2500; 1 7S; D 7D; 1 7S; D KH down; say-split 1; split 1.1 2500;"
+        " 1 7S; hit 1; 1 7S; 1.1 KD; stand 1.1; show D KH; close"
+    )
+    assert nets(split, GAME) == [7_500]
+
+
+def test_every_bettor_wins_the_fixed_amount_of_his_own_wager_and_a_toke_none() -> None:
+    others = "bet 1 400 @Ann; bet 1 500 @Ben; toke 1 500; "
+    lines = others + hand("7D 7D 7D", "7S KH")
+    (spot,) = one_round(lines, GAME).spots
+    assert [one.net for one in spot.bettors or ()] == [102_000, 800, 101_000]
+    assert spot.toke
+    assert spot.toke.net == 1000
+
+
+def test_a_fixed_amount_hangs_on_the_up_card_that_nobody_read() -> None:
+    lines = hand("7D 7D 7D", "?? ??").replace("; show D ??", "")
+    one = only_hand(lines, GAME)
+    assert (one.outcome, one.net) == ("unknown", None)
+    assert {way.net for way in one.possible or ()} == {-1_000, 2_000, 102_000}

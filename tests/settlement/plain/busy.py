@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
 
+import msgspec
+
 from models import events as ev
 from models.money import Odds
 from models.rulebook import Rulebook
@@ -323,9 +325,9 @@ class Busy(SideGame):
         hand = self.hands[spot][0]
         if (spot, 0) in self.off:
             return "void", 0
-        return owed(
-            replace(hand, stake=chips, added=0, void=0), self.dealer, self.rules, insured=False
-        )
+        lines = tuple(msgspec.structs.replace(line, bonus=()) for line in self.rules.pays)
+        rules = msgspec.structs.replace(self.rules, pays=lines)
+        return owed(replace(hand, stake=chips, added=0, void=0), self.dealer, rules, insured=False)
 
     def toke_due(self, spot: int) -> int:
         """Return what the toke of a spot gains."""

@@ -7,18 +7,22 @@ import msgspec
 
 from models.money import Odds
 from models.rulebook import Policy, Rulebook, Signals
-from models.side_bet import Condition, HandAward
+from models.side_bet import Bonus, Condition, HandAward
 
 _FLUSH: Final = Condition(same=("suit",))
 _PLAIN: Final = Condition(doubled=False)
+_FIXED: Final = (
+    Bonus(up="A7", wager=1, pays=700, clause="7.00 against an ace or a seven"),
+    Bonus(up="789", wager=1500, pays=9000, clause="90.00 against 7, 8 or 9 for 15.00 or more"),
+)
 _BONUSES: Final = tuple(
-    HandAward(award=award, when=when, odds=odds, clause=award, wins=wins)
-    for award, when, odds, wins in (
-        ("suited blackjack", (Condition(blackjack=True), _FLUSH), Odds(2, 1), True),
-        ("6-7-8 of spades", (Condition(ranks="678", suit="S"), _PLAIN), Odds(3, 1), True),
-        ("6-7-8 of one suit", (Condition(ranks="678"), _FLUSH), Odds(2, 1), False),
-        ("777", (Condition(ranks="777", split=False),), Odds(3, 2), False),
-        ("21", (Condition(total=(21, 21)),), Odds(1, 1), True),
+    HandAward(award=award, when=when, odds=odds, clause=award, wins=wins, bonus=bonus)
+    for award, when, odds, wins, bonus in (
+        ("suited blackjack", (Condition(blackjack=True), _FLUSH), Odds(2, 1), True, ()),
+        ("6-7-8 of spades", (Condition(ranks="678", suit="S"), _PLAIN), Odds(3, 1), True, _FIXED),
+        ("6-7-8 of one suit", (Condition(ranks="678"), _FLUSH), Odds(2, 1), False, ()),
+        ("777", (Condition(ranks="777", split=False),), Odds(3, 2), False, _FIXED),
+        ("21", (Condition(total=(21, 21)),), Odds(1, 1), True, _FIXED),
     )
 )
 _CHARLIE: Final = (

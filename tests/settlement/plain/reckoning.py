@@ -107,6 +107,17 @@ def awarded(hand: Hand, rules: Rulebook) -> HandAward | None:
     return None
 
 
+def bonus(hand: Hand, line: HandAward | None, dealer: Sequence[Card], rules: Rulebook) -> int:
+    """Return the fixed amount that the line adds against the card that the dealer shows."""
+    shown = dealer[0] if rules.dealer_first_card == "up" else dealer[1]
+    most = 0
+    doubled = hand.added > hand.void
+    for one in line.bonus if line and not (hand.split or doubled) else ():
+        if hand.stake >= one.wager and shown.rank in one.up:
+            most = max(most, one.pays)
+    return most
+
+
 def _is(hand: Hand, asked: Condition) -> bool:
     cards = hand.cards
     doubled = hand.added > hand.void
@@ -146,7 +157,7 @@ def owed(hand: Hand, dealer: Sequence[Card], rules: Rulebook, *, insured: bool) 
         odds = line.odds if line else rules.blackjack_payout
         return "blackjack", pays(hand.riding, odds, rules)
     if line and line.wins:
-        return "win", pays(hand.riding, line.odds, rules)
+        return "win", pays(hand.riding, line.odds, rules) + bonus(hand, line, dealer, rules)
     return _against_total(hand, dealer, rules)
 
 
@@ -181,5 +192,6 @@ def _against_total(hand: Hand, dealer: Sequence[Card], rules: Rulebook) -> Settl
         return "push", 0
     if house > 21 or own > house:
         line = awarded(hand, rules)
-        return "win", pays(hand.riding, line.odds if line else rules.win_payout, rules)
+        odds = line.odds if line else rules.win_payout
+        return "win", pays(hand.riding, odds, rules) + bonus(hand, line, dealer, rules)
     return ("push", 0) if own == house else ("lose", -hand.riding)
