@@ -147,7 +147,7 @@ def test_a_session_folder_is_its_owners_alone(tmp_path: Path) -> None:
         (Settings(spots=(9,)), OperatorError, "the felt has no spot 9"),
         (Settings(rounds=0), OperatorError, "0 rounds cannot be dealt"),
         (Settings(knobs=("decks=12",)), InputRefused, "decks"),
-        (Settings(side_bet="monaco"), InstallerError, "no side_bet is called 'monaco'"),
+        (Settings(side_bet="monaco"), InstallerError, "no side bet is called 'monaco'"),
     ],
 )
 def test_what_cannot_be_dealt_is_refused_before_anything_is_written(

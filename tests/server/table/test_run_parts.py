@@ -101,7 +101,9 @@ PAST = Past(
         CardGone(source=CAMERA, at=5, track=1, frame=1),
         sighted(2, 0.0, at=6),
         sighted(3, 200.0, at=7),
-    )
+    ),
+    end_ns=7,
+    tracks={CAMERA: 3},
 )
 
 
