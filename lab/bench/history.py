@@ -5,8 +5,8 @@ journalled and archived. Dealing years would take days, so the archived day is t
 many dates as make up ``--rounds``: its files are copied (the judgements are linked), its manifest
 gets another date, the times in its rows stay. Measured
 are the size, an auditor's questions through DuckDB, and ``pitwatch resettle`` over ``--settle``
-days: by one process, and by 1, 2 and 4 workers of a Dask cluster on this machine, with a worker
-killed on the way. The output of each must be that of the one process, byte for byte.
+days: by one process, by a pool of two, and by 1, 2 and 4 workers of a Dask cluster on this machine,
+with a worker killed on the way. The output of each must be that of the one process, byte for byte.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from lab.bench.floor_house import core_s
 from lab.bench.record import Claim, add_option, record
 from lab.bench.settlement_speed import RULEBOOK, faults
 from models.house import House
-from server.archive.days import begun
+from server.archive.days import Begun, begun
 from server.archive.history import Day
 from server.archive.history_writer import write_day
 from server.bundle.bundle import manifest_in
@@ -48,6 +48,7 @@ ROUNDS: Final = 1_700
 _BEGINS_NS: Final = 1_772_350_200_000_000_000
 LINKED: Final = "judgements.parquet"
 """Stored once for all dates, to save disk: no question reads it. The size counts it each time."""
+_DAY_NS: Final = 86_400 * 10**9
 _FIRST: Final = date(2018, 1, 1)
 _CLUSTER_S: Final = 60
 _NEW_RULES: Final = ("--rulebook", RULEBOOK, "--set", "dealer_soft17=stand")
@@ -78,18 +79,29 @@ QUESTIONS: Final = {
 
 def first_day(history: Path) -> Path:
     """Deal, journal and archive twenty tables' day; return its folder."""
+    return dealt_days(history, 1, ROUNDS)[0]
+
+
+def dealt_days(history: Path, days: int, rounds: int) -> list[Path]:
+    """Deal a table's rounds once, journal and archive them on each of some days; return the days.
+
+    Every day has journals of its own: `resettle` passes over copies of a journal.
+    """
     codes = faults(house(RULEBOOK).rules)
     with tempfile.TemporaryDirectory(prefix="pit-") as place:
-        found = []
+        found: list[list[Begun]] = [[] for _ in range(days)]
         for number in range(TABLES):
             table = f"BJ-{number:02}"
-            events = judged(evening(ROUNDS, number, mistakes=codes, table=table))
+            events = judged(evening(rounds, number, mistakes=codes, table=table))
             evening.cache_clear()
-            path = Path(place) / f"{table}.journal"
-            with Journal.create(path, table=table) as journal:
-                journal.append_all(on_day(events, _BEGINS_NS))
-            found.append(begun(path, House()))
-        return history / write_day([one for one in found if one], House(), history).about.day
+            for nth, journals in enumerate(found):
+                path = Path(place) / f"{nth}-{table}.journal"
+                with Journal.create(path, table=table) as journal:
+                    journal.append_all(on_day(events, _BEGINS_NS + nth * _DAY_NS))
+                one = begun(path, House())
+                assert one is not None
+                journals.append(one)
+        return [history / write_day(journals, House(), history).about.day for journals in found]
 
 
 def laid_under(day: Path, history: Path, dates: Sequence[date]) -> None:
@@ -244,27 +256,23 @@ def _await_workers(url: str, workers: int) -> None:
 
 
 def settled_again(history: Path, rounds: int, workers: Sequence[int]) -> Iterator[Claim]:
-    """Settle again by one process, then by clusters; the last one loses a worker on the way."""
+    """Settle again by one process, by two, then by clusters; the last one loses a worker."""
     alone = Resettled(history, "--jobs", "1")
     what = f"{rounds:,} rounds settled again"
     yield Claim(f"{what}, one process, by the clock", round(rounds / alone.seconds), "rounds/s")
     yield Claim(f"{what}, one process", round(rounds / alone.core_s), "rounds/core s")
     yield Claim(f"{what}, one process: memory", round(alone.memory_mb), "MiB")
     yield Claim(f"{what}: lines of changed rounds", alone.lines)
+    yield from _beside(alone, Resettled(history, "--jobs", "2"), f"{what}, a pool of 2", rounds)
     for number in workers:
-        with cluster(number) as (url, started):
+        with cluster(number) as (url, started), tempfile.TemporaryDirectory() as parts:
             pids = [one.pid for one in started]
-            took = Resettled(history, "--cluster", url, workers=pids)
-        _same(took, alone)
-        name = f"{what}, workers: {number}"
-        yield Claim(f"{name}, by the clock", round(rounds / took.seconds), "rounds/s")
-        yield Claim(name, round(rounds / took.core_s), "rounds/core s")
-        share = round(100 * alone.core_s / took.core_s)
-        yield Claim(f"{name}: efficiency by processor time, beside one process", share, "%")
-    with cluster(2) as (url, started):
+            took = Resettled(history, "--cluster", url, "--parts", parts, workers=pids)
+        yield from _beside(alone, took, f"{what}, workers: {number}", rounds)
+    with cluster(2) as (url, started), tempfile.TemporaryDirectory() as parts:
         killer = threading.Timer(_KILL_AFTER_S, os.kill, (started[0].pid, signal.SIGKILL))
         killer.start()
-        took = Resettled(history, "--cluster", url)
+        took = Resettled(history, "--cluster", url, "--parts", parts)
         killer.cancel()
         was_killed = started[0].poll() == -signal.SIGKILL
     _same(took, alone)
@@ -273,9 +281,17 @@ def settled_again(history: Path, rounds: int, workers: Sequence[int]) -> Iterato
     yield Claim(f"{what}, one of 2 workers killed: byte-equal to one process", 1, of=1)
 
 
+def _beside(alone: Resettled, took: Resettled, name: str, rounds: int) -> Iterator[Claim]:
+    _same(took, alone)
+    yield Claim(f"{name}, by the clock", round(rounds / took.seconds), "rounds/s")
+    yield Claim(name, round(rounds / took.core_s), "rounds/core s")
+    share = round(100 * alone.core_s / took.core_s)
+    yield Claim(f"{name}: efficiency by processor time, beside one process", share, "%")
+
+
 def _same(took: Resettled, alone: Resettled) -> None:
     if took.answer != alone.answer:
-        raise SystemExit("a cluster printed something else than one process")
+        raise SystemExit("several processes printed something else than one")
 
 
 def main() -> None:
@@ -286,6 +302,7 @@ def main() -> None:
     parser.add_argument("--place", type=Path, help="folder to keep it in, or where it is")
     parser.add_argument("--rounds", type=int, default=340_000)
     parser.add_argument("--settle", type=int, default=10, metavar="DAYS")
+    parser.add_argument("--each", type=int, default=ROUNDS, help="rounds of a table's settled day")
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--only", choices=("lay", "ask", "settle"))
     add_option(parser)
@@ -302,14 +319,15 @@ def _dates(days: int) -> list[date]:
 
 def _measured(told: Any, place: Path) -> Iterator[Claim]:
     history, base = place / "history", place / "base"
-    days = -(-told.rounds // (TABLES * ROUNDS))
-    day = next(iter(sorted(base.glob("2*"))), None) or first_day(base)
-    history.mkdir(parents=True, exist_ok=True)
-    dates = _dates(days)
-    laid_under(day, history, dates)
-    rounds = days * TABLES * ROUNDS
-    facts = sum(part.facts for part in Day(day).about.parts) * days
     claims: list[Iterator[Claim]] = []
+    if told.only != "settle":
+        days = -(-told.rounds // (TABLES * ROUNDS))
+        day = next(iter(sorted(base.glob("2*"))), None) or first_day(base)
+        history.mkdir(parents=True, exist_ok=True)
+        dates = _dates(days)
+        laid_under(day, history, dates)
+        rounds = days * TABLES * ROUNDS
+        facts = sum(part.facts for part in Day(day).about.parts) * days
     if told.only in (None, "ask"):
         size = size_of(history)
         claims.append(
@@ -322,11 +340,10 @@ def _measured(told: Any, place: Path) -> Iterator[Claim]:
         )
         claims.append(answers(history, dates[-1].isoformat()))
     if told.only in (None, "settle"):
-        some = place / f"settle-{told.settle}"
+        some = place / f"settle-{told.settle}-{told.each}"
         if not some.exists():
-            some.mkdir()
-            laid_under(day, some, _dates(told.settle))
-        claims.append(settled_again(some, told.settle * TABLES * ROUNDS, told.workers))
+            dealt_days(some, told.settle, told.each)
+        claims.append(settled_again(some, told.settle * TABLES * told.each, told.workers))
     for part in claims:
         for claim in part:
             print(f"{claim.claim:<80}{claim.value:>12} {claim.unit}", flush=True)

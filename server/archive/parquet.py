@@ -259,10 +259,8 @@ def spooled(place: Path, schemas: Schemas) -> Iterator[Write]:
 
 
 def unspool(place: Path, write: Write) -> None:
-    """Pass on the batches in ``place``, in order, and remove them."""
+    """Pass on the batches in ``place``, in order."""
     for file in sorted(place.iterdir()):
         with file.open("rb") as stream:
             for batch in ipc.open_stream(stream):
                 write(file.name, batch)
-        file.unlink()
-    place.rmdir()

@@ -1,6 +1,6 @@
-"""Process many files, with several processes where it pays; results keep the files' order.
+"""Work on many files: by one process, by several, or by other machines.
 
-A file is settled or refused as a whole; a refused one does not stop the others.
+Results keep the files' order.
 """
 
 import multiprocessing
@@ -10,24 +10,22 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from shutil import copyfileobj, rmtree
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+from shutil import rmtree
+from typing import Any, Final, TextIO, TypeVar
 
-from models.errors import InstallerError, PitwatchError, TechnicianError
-from server.archive.archives import Source, feeds
-from server.archive.unreadable import without_parquet
-from server.archive.work import AddRows, FileReport, Work, report_of, with_progress
+from models.errors import InstallerError, OperatorError, TechnicianError
+from server.archive.archives import Source
+from server.archive.parts import Part, Plan, settle_part, shared_out, taken
+from server.archive.work import FileReport, Output, Work, parquet_module, settled_in_turn
 from server.process.progress import Progress
 from stream.scratch import scratch_folder
-
-if TYPE_CHECKING:
-    from server.archive.parquet import Write
 
 T = TypeVar("T")
 
@@ -39,6 +37,41 @@ class _NothingSettled(Exception):
     """No file was settled: there is nothing to write."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The work shared out among machines: each leaves the results of its parts in one folder."""
+
+    folder: Path
+    plan: Plan
+    cluster: str | None = None
+    """The address of the Dask scheduler that shares the parts out, if there is one."""
+
+    def parts(
+        self, work: Work[T], sources: Sequence[Source], many: int, *, has_rows: bool
+    ) -> list[Part[T]]:
+        """Return the parts, in order."""
+        return [
+            Part(work, share, has_rows, self.folder / f"{number}-of-{many}", self.plan)
+            for number, share in enumerate(shared_out(sources, many), 1)
+        ]
+
+    def many(self) -> int:
+        """Return how many parts the settled ones in the folder belong to.
+
+        Raises:
+            OperatorError: there are none, or they were not shared out alike.
+        """
+        names = [path.name for path in self.folder.glob("[1-9]*-of-[1-9]*")]
+        found = {name.partition("-of-")[2] for name in names}
+        if len(found) == 1 and (many := found.pop()).isdecimal():
+            return int(many)
+        raise OperatorError(
+            "the parts there were not shared out alike" if found else "it holds no part",
+            where=str(self.folder),
+            way_out="Settle each of 8 parts with --part 1/8 to --part 8/8",
+        )
+
+
 def work_through(
     work: Work[T],
     sources: Sequence[Source],
@@ -47,7 +80,7 @@ def work_through(
     progress: Progress,
     *,
     text: TextIO | None = None,
-    cluster: str | None = None,
+    shares: Shares | None = None,
 ) -> Generator[FileReport[T], None, None]:
     """Yield the report of each file, in order, after printing and writing its results.
 
@@ -58,27 +91,23 @@ def work_through(
         out: the place for Parquet, if any.
         progress: receives the progress.
         text: receives what is printed; stdout where it is ``None``.
-        cluster: the address of a cluster that does the work instead of this machine.
+        shares: where other machines leave the results of their parts. Without a cluster all parts
+            must be there.
 
     Raises:
         InstallerError: the cluster cannot be used.
-        OperatorError: ``out`` cannot be written.
+        OperatorError: ``out`` cannot be written, or a part is missing.
         TechnicianError: a process died.
     """
-    text = text or sys.stdout
-    if cluster is not None:
-        yield from _on_cluster()(work, sources, cluster, text, progress)
-        return
     with suppress(_NothingSettled), ExitStack() as stack:
         write = None
         if out is not None:
-            parquet = _parquet()
-            write = stack.enter_context(parquet.parquet_files(out, work.schemas()))
-        alone = jobs == 1 or len(sources) == 1 or any(source.is_stdin for source in sources)
-        if alone or sum(source.size for source in sources) < _WORTH_A_POOL:
-            reports = _alone(work, sources, write, text, progress)
+            write = stack.enter_context(parquet_module().parquet_files(out, work.schemas()))
+        output = Output(text or sys.stdout, write, progress)
+        if shares is None:
+            reports = _settled(jobs, work, sources, output)
         else:
-            reports = _together(work, sources, jobs, write, text, progress=progress)
+            reports = _merged(shares, work, sources, output)
         settled = False
         with closing(reports):
             for report in reports:
@@ -88,82 +117,78 @@ def work_through(
             raise _NothingSettled
 
 
+def settle_share(part: Part[T], jobs: int, progress: Progress) -> None:
+    """Settle a part with the processes of this machine.
+
+    Raises:
+        OperatorError: the folder holds the results of other work, or cannot be written.
+        TechnicianError: a process died.
+    """
+    settle_part(part, partial(_settled, jobs), progress)
+
+
+def _settled(
+    jobs: int, work: Work[T], sources: Sequence[Source], output: Output
+) -> Generator[FileReport[T], None, None]:
+    alone = jobs == 1 or len(sources) <= 1 or any(source.is_stdin for source in sources)
+    if alone or sum(source.size for source in sources) < _WORTH_A_POOL:
+        yield from settled_in_turn(work, sources, output)
+    else:
+        yield from _together(work, sources, jobs, output)
+
+
+def _merged(
+    shares: Shares, work: Work[T], sources: Sequence[Source], output: Output
+) -> Generator[FileReport[T], None, None]:
+    """Yield the reports of parts that other machines settle or have settled."""
+    has_rows = output.write is not None
+    if shares.cluster is not None:
+        with _on_cluster()(shares.cluster) as cluster:
+            parts = shares.parts(work, sources, cluster.parts_of(len(sources)), has_rows=has_rows)
+            for part in cluster.settled(parts):
+                yield from taken(part, output)
+        return
+    parts = shares.parts(work, sources, shares.many(), has_rows=has_rows)
+    missing = [part.folder.name for part in parts if not part.folder.exists()]
+    if missing:
+        raise OperatorError(
+            f"{len(missing)} of {len(parts)} parts are missing: {', '.join(missing[:8])}",
+            where=str(shares.folder),
+            way_out=f"Settle them: --part {missing[0].replace('-of-', '/')}",
+        )
+    for part in parts:
+        yield from taken(part, output)
+
+
 def _on_cluster() -> Any:
     try:
-        from server.archive.cluster import on_cluster  # noqa: PLC0415 - it is an extra
+        from server.archive.cluster import Cluster  # noqa: PLC0415 - it is an extra
     except ImportError as fault:
         raise InstallerError(
-            "dask.distributed or pyarrow is not installed, which --cluster needs",
+            "dask.distributed is not installed, which --cluster needs",
             where="this command",
-            way_out="Install them: pip install 'pitwatch[cluster,parquet]'",
+            way_out="Install it: pip install 'pitwatch[cluster]'",
         ) from fault
-    return on_cluster
-
-
-def _parquet() -> Any:
-    try:
-        from server.archive import parquet  # noqa: PLC0415 - it is an extra, and slow to load
-    except ImportError as fault:
-        raise without_parquet("--out") from fault
-    return parquet
-
-
-def _alone(
-    work: Work[T],
-    sources: Sequence[Source],
-    write: "Write | None",
-    text: TextIO,
-    progress: Progress,
-) -> Generator[FileReport[T], None, None]:
-    batches = None if write is None else _parquet().Batches(work.schemas(), write)
-    for source in sources:
-        rows = None if batches is None else batches.add
-        yield from _files(work, source, text, rows, progress)
-        progress.done(source.size)
-    if batches is not None:
-        batches.flush()
-
-
-def _files(
-    work: Work[T], source: Source, text: TextIO, rows: AddRows, progress: Progress
-) -> Iterator[FileReport[T]]:
-    passed_over: list[tuple[str, str]] = []
-    files = 0
-    try:
-        for feed in feeds(source, progress.at_byte, lambda *member: passed_over.append(member)):
-            report = report_of(work, feed, text, rows, progress)
-            files += report.settled
-            yield report
-    except PitwatchError as refusal:
-        yield FileReport(source.name, work.totals(), with_progress(refusal, files, "file"))
-    for name, why in passed_over:
-        yield FileReport(name, work.totals(), passed_over=why)
+    return Cluster
 
 
 # --- several processes --------------------------------------------------------------------
 
 
 def _together(
-    work: Work[T],
-    sources: Sequence[Source],
-    jobs: int,
-    write: "Write | None",
-    text: TextIO,
-    *,
-    progress: Progress,
+    work: Work[T], sources: Sequence[Source], jobs: int, output: Output
 ) -> Generator[FileReport[T], None, None]:
     with scratch_folder("pitwatch-") as place, _pool(jobs, place) as pool:
-        places = [place / str(number) for number in range(len(sources))]
-        job = partial(_spooled, work, write is not None)
+        has_rows = output.write is not None
+        parts = [Part(work, (one,), has_rows, place / str(n)) for n, one in enumerate(sources)]
         try:
             # Not pool.map, which cancels what waits: the pool's own thread fails on a cancelled
             # job where its processes are ended meanwhile, and prints that.
-            waiting = deque([pool.submit(job, *one) for one in zip(sources, places, strict=True)])
-            for source, spool in zip(sources, places, strict=True):
-                reports = waiting.popleft().result()
-                _unspooled(spool, write, text)
-                progress.done(source.size, sum(work.rounds(report.totals) for report in reports))
-                yield from reports
+            waiting = deque([pool.submit(settle_part, part) for part in parts])
+            for part in parts:
+                waiting.popleft().result()
+                yield from taken(part, output)
+                rmtree(part.folder)
         except BrokenProcessPool as fault:
             raise TechnicianError(
                 "a process that settled files died",
@@ -203,30 +228,6 @@ def _end_children() -> None:
     """Terminate the processes of the pool during their work."""
     for child in multiprocessing.active_children():
         child.kill()
-
-
-def _spooled(work: Work[T], tables: bool, source: Source, spool: Path) -> list[FileReport[T]]:
-    """Settle one file in a separate process; its output waits on disk."""
-    spool.mkdir()
-    with ExitStack() as stack:
-        text = stack.enter_context((spool / "text").open("w", encoding="utf-8", newline=""))
-        if not tables:
-            return list(_files(work, source, text, None, Progress()))
-        parquet, schemas = _parquet(), work.schemas()
-        write = stack.enter_context(parquet.spooled(spool / "tables", schemas))
-        batches = parquet.Batches(schemas, write)
-        reports = list(_files(work, source, text, batches.add, Progress()))
-        batches.flush()
-        return reports
-
-
-def _unspooled(spool: Path, write: "Write | None", text: TextIO) -> None:
-    with (spool / "text").open(encoding="utf-8", newline="") as spooled:
-        copyfileobj(spooled, text)
-    (spool / "text").unlink()
-    if write is not None:
-        _parquet().unspool(spool / "tables", write)
-    spool.rmdir()
 
 
 def cores() -> int:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Final, TextIO
 
 import msgspec
 import typer
@@ -14,9 +14,10 @@ import typer
 from models.errors import OperatorError
 from models.house import House
 from models.rulebook import Rulebook
-from server.archive.archives import Feed, is_archive, sources
+from server.archive.archives import Feed, Source, is_archive, sources
 from server.archive.audit import changed_hands
 from server.archive.copies import without_copies
+from server.archive.parts import Plan
 from server.archive.resettling import (
     Changes,
     Fate,
@@ -25,7 +26,7 @@ from server.archive.resettling import (
 )
 from server.archive.settling import checked
 from server.archive.work import AddRows, FileReport
-from server.archive.worker_pool import cores, work_through
+from server.archive.worker_pool import Shares, cores, settle_share, work_through
 from server.commands import changes as changes_page
 from server.commands.audit_report import HANDS_FILE, write_page
 from server.commands.options import (
@@ -43,6 +44,7 @@ from server.house.formatting import Formats
 from server.house.house_file import folders_of, house_for
 from server.house.rulebooks import rules_for
 from server.house.rules_in_force import name_of
+from server.house.wording import counted
 from server.process.atomic_file import check_tables
 from server.process.exit_status import Exit
 from server.process.progress import files_bar
@@ -56,7 +58,8 @@ app = typer.Typer()
 @app.command(
     epilog="[dim]pitwatch resettle BJ-07.journal --rulebook kansas-shoe[/dim]\n\n"
     "[dim]pitwatch resettle facts/ -r kansas-shoe --was home --summary --json[/dim]\n\n"
-    "[dim]pitwatch resettle history/ -r new.toml --report audit/ --key report.key[/dim]"
+    "[dim]pitwatch resettle history/ -r new.toml --report audit/ --key report.key[/dim]\n\n"
+    "[dim]pitwatch resettle history/ -r new.toml --parts shared/ --part 2/8[/dim]"
 )
 def resettle(
     archive: Facts,
@@ -86,8 +89,21 @@ def resettle(
         typer.Option(
             "--cluster",
             metavar="tcp://HOST:8786",
-            help="Settle archived days on a Dask cluster, not on this machine.",
+            help="Share the parts out on a Dask cluster; --parts names the folder.",
         ),
+    ] = None,
+    parts: Annotated[
+        Path | None,
+        typer.Option(
+            "--parts",
+            metavar="FOLDER",
+            help="A folder that several machines share: they leave the results of their parts "
+            "there, and the command without --part merges the parts.",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="I/N", help="Settle only this part of N, into --parts."),
     ] = None,
     jobs: Jobs = None,
     force: Force = False,
@@ -110,11 +126,57 @@ def resettle(
         force=force,
         formats=Formats(house_for(house, *folders_of(archive))),
         as_json=as_json,
-        cluster=cluster,
+        shared=Shared(parts, cluster, None if part is None else _numbers_of(part)),
         report=report,
         key=key,
     )
     raise typer.Exit(resettled)
+
+
+def _numbers_of(part: str) -> tuple[int, int]:
+    """Return the numbers of ``2/8``."""
+    number, _, many = part.partition("/")
+    if number.isdecimal() and many.isdecimal() and 1 <= int(number) <= int(many):
+        return int(number), int(many)
+    raise OperatorError(
+        f"{part!r} is no part", where="--part", way_out="Write the second of eight parts as 2/8"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The options of work that several machines share."""
+
+    folder: Path | None = None
+    cluster: str | None = None
+    part: tuple[int, int] | None = None
+    """Its number, and how many there are."""
+
+    def among(self, options: object, found: Sequence[Source]) -> Shares | None:
+        """Return how the work is shared out; ``None`` where this machine does it alone.
+
+        Raises:
+            OperatorError: the options exclude each other.
+        """
+        if self.folder is not None and self.cluster is not None and self.part is not None:
+            raise OperatorError(
+                "a cluster settles every part",
+                where="--part",
+                way_out="Leave out --part, or leave out --cluster",
+            )
+        if self.folder is not None:
+            return Shares(self.folder, Plan.of(options, found), self.cluster)
+        if self.cluster is None and self.part is None:
+            return None
+        raise OperatorError(
+            "the results of the parts need a folder",
+            where="--part" if self.cluster is None else "--cluster",
+            way_out="Name a folder that every machine can write: --parts FOLDER",
+        )
+
+
+ALONE: Final = Shared()
+"""The options of work that this machine does alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +208,7 @@ class ResettleWork:
         return columns.CHANGES
 
     def settle(
-        self, feed: Feed, totals: Changes, text: TextIO, rows: AddRows, counted: Callable[[], None]
+        self, feed: Feed, totals: Changes, text: TextIO, rows: AddRows, count: Callable[[], None]
     ) -> None:
         """Settle one file again; raises ``PitwatchError`` where it is refused."""
         found = checked(feed, timed=rows is not None)
@@ -156,7 +218,7 @@ class ResettleWork:
         add_rows = _rows_adder(feed.name, rows)
         for one in resettled(found, self.rules, self.was):
             totals.add(one)
-            counted()
+            count()
             if show is not None and one.changed:
                 show(one)
             if add_rows is not None:
@@ -240,7 +302,7 @@ def run_resettle(
     force: bool = False,
     formats: Formats,
     as_json: bool,
-    cluster: str | None = None,
+    shared: Shared = ALONE,
     report: Path | None = None,
     key: Path | None = None,
 ) -> Exit:
@@ -249,17 +311,16 @@ def run_resettle(
     Clean means that nothing changes.
 
     With ``report`` it writes the auditor's report there, signed with ``key``, and prints only the
-    totals.
+    totals. Of one part it leaves the results in the shared folder, and prints nothing on stdout.
 
     Raises:
         InstallerError: the cluster or the key cannot be used.
         OperatorError: a file is missing, ``out`` or ``report`` cannot be written, or the options
             exclude each other.
     """
-    check_tables(out, force=force)
-    if out is not None and (cluster is not None or report is not None):
+    if out is not None and report is not None:
         raise OperatorError(
-            "Parquet is written neither with --cluster nor with --report",
+            "Parquet is not written with --report",
             where="--out",
             way_out="Leave out --out, or run the command twice",
         )
@@ -269,13 +330,18 @@ def run_resettle(
     several = len(names) > 1 or is_archive(names[0])
     auditor = None if report is None else formats.house
     work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout(formats), auditor)
+    options = [name_of(rules), was and name_of(was), as_json, summary, several, auditor]
+    shares = shared.among([*options, out is not None], found)
+    if shares is not None and shared.part is not None:
+        return _one_part(work, found, jobs, shares, shared.part, has_rows=out is not None)
+    check_tables(out, force=force)
     size, hidden = sum(source.size for source in found), not summary and sys.stdout.isatty()
     reports: list[FileReport[Changes]] = []
     totals = Changes()
     with ExitStack() as stack:
         progress = stack.enter_context(files_bar("settling again", size, hidden=hidden))
         text = None if report is None else stack.enter_context(_hands_file(report, force=force))
-        done = work_through(work, found, jobs, out, progress, text=text, cluster=cluster)
+        done = work_through(work, found, jobs, out, progress, text=text, shares=shares)
         for one in stack.enter_context(closing(done)):
             totals.merge(one.totals)
             reports.append(one)
@@ -287,6 +353,25 @@ def run_resettle(
     elif any(one.settled for one in reports):
         changes_page.print_totals(totals, rules, was, formats)
     return report_unsettled(reports, copies) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
+
+
+def _one_part(
+    work: ResettleWork,
+    found: Sequence[Source],
+    jobs: int,
+    shares: Shares,
+    part: tuple[int, int],
+    *,
+    has_rows: bool,
+) -> Exit:
+    """Settle one part again; the findings are for the command that merges the parts."""
+    number, many = part
+    mine = shares.parts(work, found, many, has_rows=has_rows)[number - 1]
+    with files_bar(f"settling part {number} of {many}", mine.size, hidden=False) as progress:
+        settle_share(mine, jobs, progress)
+    files = counted(len(mine.sources), "file")
+    print(f"pitwatch: {mine.folder}: part {number} of {many}, {files}", file=sys.stderr)
+    return Exit.CLEAN
 
 
 def _hands_file(folder: Path, *, force: bool) -> TextIO:

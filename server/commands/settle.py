@@ -113,7 +113,7 @@ class SettleWork:
         return columns.SETTLED
 
     def settle(
-        self, feed: Feed, totals: Tally, text: TextIO, rows: AddRows, counted: Callable[[], None]
+        self, feed: Feed, totals: Tally, text: TextIO, rows: AddRows, count: Callable[[], None]
     ) -> None:
         """Settle one file; raises ``PitwatchError`` where it is refused."""
         found = checked(feed, timed=rows is not None)
@@ -121,7 +121,7 @@ class SettleWork:
         add_rows = _rows_adder(feed.name, rows)
         for settled in found.rounds(self.rules):
             totals.add(settled)
-            counted()
+            count()
             if show is not None and (self.show == "rounds" or not is_clean(settled.result)):
                 show(settled)
             if add_rows is not None:

@@ -12,6 +12,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -180,8 +181,9 @@ def _cluster(archive: str) -> int:
     address = f"tcp://127.0.0.1:{port}"
     scheduler = (dask, "scheduler", "--host", "127.0.0.1", "--port", port)
     worker = (dask, "worker", address, "--nthreads", "1")
-    words = ("resettle", archive, "-r", "kansas-shoe", "--cluster", address)
     with ExitStack() as ends:
+        parts = ends.enter_context(tempfile.TemporaryDirectory())
+        words = ("resettle", archive, "-r", "kansas-shoe", "--cluster", address, "--parts", parts)
         for command in (scheduler, worker):
             running = subprocess.Popen(command)
             ends.callback(running.wait)

@@ -39,7 +39,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("pyarrow", "parquet", ("archive", "write", "facts.jsonl", "history")),
         ("pyarrow", "parquet", ("export", "a.journal", "--what", "hands", "--out", "a.parquet")),
         ("pyarrow", "parquet", ("floor", "retire", "2026-03-01", "history", *_FLOOR)),
-        ("distributed", "cluster", ("resettle", ".", *_RULES, "--cluster", "tcp://localhost:1")),
+        (
+            "distributed",
+            "cluster",
+            ("resettle", ".", *_RULES, "--parts", "parts", "--cluster", "tcp://localhost:1"),
+        ),
         ("psycopg", "floor", ("floor", "status", *_FLOOR)),
         ("psycopg", "floor", ("forward", "a.journal", *_FLOOR)),
         ("psycopg", "floor", ("serve", "--state", "state", *_FLOOR)),
