@@ -197,6 +197,16 @@ def surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
     return None
 
 
+def insures(up: int, rules: HouseRules) -> bool:
+    """Return whether insurance is offered beside an up card of so many points, 0 for any."""
+    return rules.insurance != "none" and up <= 1
+
+
+def takes_even_money(hand: Hand, up: int, rules: HouseRules) -> bool:
+    """Return whether even money is offered for the hand beside an up card of so many points."""
+    return rules.even_money and blackjack(hand, rules) and up <= 1
+
+
 def finished(hand: Hand, rules: HouseRules, *, asked: bool = False) -> bool:
     """Return whether the player has no decision left on the hand.
 

@@ -1,7 +1,15 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
 from settlement import beside
-from settlement.play import blackjack, hand_of, in_deal, rescued, up_points
+from settlement.play import (
+    blackjack,
+    hand_of,
+    in_deal,
+    insures,
+    rescued,
+    takes_even_money,
+    up_points,
+)
 from settlement.rulings import call_off
 from settlement.sentences import Sentence
 from settlement.splits import amount_faults, double_begins, split_chips
@@ -111,7 +119,7 @@ def _insurance(state: State, spot: Spot, noted: Noted) -> None:
 def _insurance_fault(state: State, noted: Noted) -> bool:
     """Find that insurance was not, or no longer, available; return whether it was so."""
     round_, rules = state.round, state.rules
-    if rules.insurance == "none" or up_points(round_) > 1:
+    if not insures(up_points(round_), rules):
         has_none = rules.insurance == "none"
         fault = Sentence.NO_INSURANCE if has_none else Sentence.INSURANCE_WITHOUT_ACE
         state.find("insurance_not_offered", noted.seq, fault.write(noted.amount), noted.spot)
@@ -226,8 +234,7 @@ def even_money(state: State, noted: Noted) -> None:
     if hand is None:
         return
     rules = state.rules
-    due = blackjack(hand, rules) and up_points(state.round) <= 1
-    offered = rules.even_money and due and not state.round.looked
+    offered = takes_even_money(hand, up_points(state.round), rules) and not state.round.looked
     if not offered:
         why = "it is for a blackjack against an ace" if rules.even_money else "this game has none"
         detail = f"even money taken; {why}"

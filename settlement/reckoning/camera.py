@@ -1,7 +1,7 @@
 """What a camera's observation may mean in a story, and how likely it is there."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import log
+from math import inf, log
 
 from models.events import Dealt
 from models.rulebook import Rulebook
@@ -59,9 +59,9 @@ class Camera:
         self._felt, self._rules, self._room = felt, rules, room
         self._places, self._deals = Places(felt, rules), Deals(felt, rules, room, shoe)
 
-    def options(self, story: Story, look: Look) -> list[Option]:
-        """Return what a sighting may mean."""
-        meanings = self._meanings(story, look)
+    def options(self, story: Story, look: Look, least: float = -inf) -> list[Option]:
+        """Return what a sighting may mean; what is less likely than ``least`` may be left out."""
+        meanings = self._meanings(story, look, least)
         if look.face == "down" or story.revealed:
             return meanings
         if "dealer" in due_in_deal(story, self._rules):
@@ -70,7 +70,7 @@ class Camera:
             return meanings
         return [one for option in meanings for one in _with_cards_owed(story, option)]
 
-    def _meanings(self, story: Story, look: Look) -> list[Option]:
+    def _meanings(self, story: Story, look: Look, least: float) -> list[Option]:
         known = story.tracks.get(look.track)
         if known is not None:
             card = story.card(known)
@@ -87,12 +87,12 @@ class Camera:
                     return [Option(log(NOTHING_TO_ANOTHER))]
                 again = 1.0 if look.doubted and look.seen.single_look else SEEN_AGAIN
                 return [Option(log(again))]
-        found = self._of_new(story, look)
-        return [*found, *self._of_back(story, look)] if look.doubted else found
+        found = self._of_new(story, look, least)
+        return [*found, *self._of_back(story, look, least)] if look.doubted else found
 
-    def _of_back(self, story: Story, look: Look) -> Iterator[Option]:
+    def _of_back(self, story: Story, look: Look, least: float) -> Iterator[Option]:
         """A face in doubt is the back of a card."""
-        for option in self._of_new(story, look.of_back):
+        for option in self._of_new(story, look.of_back, least):
             if option.kind != "none":
                 option.evidence += log(BACK_AS_FACE / DOUBTED)
                 option.as_back = True
@@ -121,7 +121,7 @@ class Camera:
         still_down = Option(as_face, kind="none")
         return [still_down] if again else [seen, still_down]
 
-    def _of_new(self, story: Story, look: Look) -> list[Option]:
+    def _of_new(self, story: Story, look: Look, least: float) -> list[Option]:
         claims = self._deals.claims(story, look)
         if self._felt.aside(look.place):
             return _aside(story, look, claims)
@@ -139,7 +139,7 @@ class Camera:
             )
             found += _one_of_each(again, look)
             if not self._felt.tucked(look.place):
-                found += self._deals.later_card(story, owner, look, claims)
+                found += self._deals.later_card(story, owner, look, claims, least)
                 found += self._deals.next_round(story, owner, look, claims)
         return found
 

@@ -19,6 +19,7 @@ from settlement.reckoning.holds import (
     UNTIL_CLOSED,
 )
 from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.record import Record
 from settlement.reckoning.supply import Supply
 from settlement.reconcile.draws import Draw
@@ -37,8 +38,8 @@ _AGREED_BY_TWO_P: Final = 0.9995
 class CardFacts(Record):
     """The cards of one account, and the facts about them."""
 
-    def __init__(self, *, shoe: bool = False) -> None:
-        super().__init__(shoe=shoe)
+    def __init__(self, moves: Moves, *, shoe: bool = False) -> None:
+        super().__init__(moves, shoe=shoe)
         self.supply = Supply()
         self.turned_unseen = False
         """Whether nobody saw when the dealer's card was turned up …"""

@@ -13,7 +13,7 @@ from models.money import Cents
 from models.places import whose
 from models.rulebook import Rulebook
 from settlement.hands import natural
-from settlement.reckoning.grammar import DEALT, Coming, due_in_deal, must_draw, owed_before, to_hand
+from settlement.reckoning.grammar import DEALT, Coming, due_in_deal, owed_before, to_hand
 from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
@@ -112,7 +112,10 @@ def _beside(story: Story, change: Change, delta: Cents, rules: Rulebook) -> list
         return [Meaning(0.0, "idle")]
     if kind == "insurance":
         known = story.revealed or (story.peeked and (delta < 0 or story.hole_blackjack))
-        return [Meaning(0.0, "payment" if lay_there and known else "wager", kind)]
+        if lay_there and known:
+            return [Meaning(0.0, "payment", kind)]
+        wrong = 0.0 if story.revealed or story.moves.insures(story.up_points()) else log(MISTAKE)
+        return [Meaning(0.0, "wager", kind, wrong)]
     if not lay_there or due_in_deal(story, rules):
         return [Meaning(0.0, "idle" if story.revealed else "wager", kind)]
     own = story.hands.get(change.spot, ())
@@ -133,7 +136,7 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         # The dealer's own cards are gone, and nobody saw this hand's cards go yet.
         return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "left alone")]
     if story.revealed:
-        found = [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
+        found = [Meaning(0.0, "payment", mistakes=_dealer_stood(story))]
         if delta > 0 and natural(tuple(card.card for card in story.dealer)):
             # Nothing is paid beside the dealer's blackjack: a player may have doubled all the same.
             found += [own for own in _raises(story, hand, change, rules) if own.kind == "double"]
@@ -180,7 +183,7 @@ def _by_other_face(story: Story, hand: Hand, change: Change, rules: Rulebook) ->
             continue
         its = hand.copy()
         its.cards[at].by_course = other[0]
-        if its.settles_early and not hand.settles_early:
+        if story.settles_early(its) and not story.settles_early(hand):
             for meaning in _payments(story, its, change, rules):
                 meaning.evidence += log(other[1])
                 meaning.faces = ((card.ident, other[0]),)
@@ -247,14 +250,14 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
     found: list[Meaning] = []
     own = (hand.spot, hand.number)
     others = (other for other in story.all_hands() if (other.spot, other.number) != own)
-    if hand.settles_early:
+    if story.settles_early(hand):
         # A natural is paid its odds, and never taken before the dealer's hand is known; other chips
         # on it are as likely a wager as a wrong payment.
-        is_natural = natural(hand.faces[:2]) and not hand.of_split
+        is_natural = story.allowed(hand).is_blackjack
         odd = is_natural and not (delta > 0 and _pays(before, delta, rules))
         wrong = log(MISTAKE) if odd and not hand.over else 0.0
         found.append(Meaning(log(0.9), "payment", mistakes=wrong))
-    elif not (hand.done and all(other.done for other in others)):
+    elif not (story.done(hand) and all(story.done(other) for other in others)):
         unearned = log(MISTAKE) if change.total else 0.0
         found.append(
             Meaning(log(PAID_EARLY) * (2 if unearned else 1), "payment", mistakes=unearned)
@@ -291,19 +294,17 @@ def _raises(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[M
     Where the double is a mistake, too, how the next card lies tells it from a raise.
     """
     found: list[Meaning] = []
-    lies = len(hand.cards) == 2 or (len(hand.cards) > 2 and rules.double_on == "any_number")
-    may_double = lies and not hand.stood and not hand.settles_early
-    forbidden = _is_forbidden(story, change, rules) and not hand.entered_double
-    amiss = forbidden or not may_double
-    if not amiss:
+    may_double = hand.owed or not hand.doubled
+    forbidden = _is_forbidden(story, change, rules) or not story.allowed(hand).doubles
+    if may_double and not (hand.ended or (forbidden and not hand.entered_double)):
         found.append(_double(hand, rules))
-    elif may_double or (len(hand.cards) > 1 and not hand.doubled):
+    elif may_double and len(hand.cards) > 1:
         found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
     return [*found, Meaning(0.0, "wager", "main", log(MISTAKE))]
 
 
 def _double(hand: Hand, rules: Rulebook) -> Meaning:
-    """Return a double as the rules allow it; a total that they forbid is weighed as a mistake."""
+    """Return a double that the rules allow, or that was entered."""
     if hand.entered_double:
         return Meaning(0.0, "wager", "double")
     on_any = rules.double_on in ("any_two", "any_number")
@@ -318,11 +319,13 @@ def _is_forbidden(story: Story, change: Change, rules: Rulebook) -> bool:
     return change.total > 2 * before or (change.total < 2 * before and not rules.double_for_less)
 
 
-def _dealer_stood(story: Story, rules: Rulebook) -> float:
+def _dealer_stood(story: Story) -> float:
     """Return how likely the dealer settles a hand as he stands."""
-    if story.stood_short or not must_draw(tuple(card.card for card in story.dealer), rules):
+    dealer = tuple([card.card for card in story.dealer])
+    if story.stood_short or not story.moves.dealer_draws(dealer):
         return 0.0
-    return 0.0 if all(hand.settles_early for hand in story.all_hands()) else log(MISTAKE)
+    dead = all(story.settles_early(hand) for hand in story.all_hands())
+    return 0.0 if dead else log(MISTAKE)
 
 
 def _pays(wager: Cents, amount: Cents, rules: Rulebook) -> bool:

@@ -101,12 +101,12 @@ class Deals:
                 )
 
     def later_card(
-        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim], least: float
     ) -> Iterator[Option]:
-        """A card of the round in play, dealt just now or seen late."""
+        """A card of the round in play, dealt just now or seen late; not all less likely ones."""
         order = due_in_deal(story, self._rules)
         # What is less likely than that no card lies there, wherever it is due, is dropped anyway.
-        least = of_nothing(look) + log(KEPT) - MOST_LIKELY_PLACE
+        least = max(least, of_nothing(look) + log(KEPT)) - MOST_LIKELY_PLACE
         further = 0
         if unread(story):
             further = max(0, story.cameras.watching(look.place, look.at - _AT_WORK_NS) - 1)

@@ -128,6 +128,7 @@ def edits(seen: Seen, faces: Sequence[Question]) -> list[Edit]:
     if not seen.codes:
         return found
     found += _cards_more(seen)
+    found += _passed_over(seen)
     found += _of_silent_plates(seen)
     if any(SHOWN_BY.get(code) == "order" for code in seen.codes):
         found += _moves(seen)
@@ -197,6 +198,25 @@ def _cards_more(seen: Seen) -> Iterator[Edit]:
             at = (record[last].at or 0) + 1
             card = CardDealt(at=at, to=to, hand=hand, card=Card(rank + "?"), face="up")
             yield Edit(weight, "camera", [Change(last + 1, 0, (card,))], came=card)
+
+
+def _passed_over(seen: Seen) -> Iterator[Edit]:
+    """Yield by each rank that a spot got the card of the deal for which it seems passed over."""
+    dealt = [(at, f) for at, f in enumerate(seen.record) if isinstance(f, CardDealt)]
+    dealers = [n for n, (_, fact) in enumerate(dealt) if fact.to == "dealer"]
+    for code, spot, _ in seen.stated.mistakes:
+        if code != "spot_skipped" or spot is None:
+            continue
+        before: Dealt = "dealer"
+        for at, fact in dealt[: dealers[1] + 1 if len(dealers) > 1 else None]:
+            is_later = fact.to == "dealer" or spot < fact.to
+            if is_later and (before == "dealer" or before < spot):
+                when = (fact.at or 0) - 1
+                weight = seen.unseen - log(len(RANKS))
+                for rank in RANKS:
+                    card = CardDealt(at=when, to=spot, card=Card(rank + "?"), face=dealt[0][1].face)
+                    yield Edit(weight, "camera", [Change(at, 0, (card,))], came=card)
+            before = fact.to
 
 
 def _once(seen: Seen) -> Iterator[Edit]:

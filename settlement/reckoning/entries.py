@@ -26,7 +26,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning import shoe
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
 from settlement.reckoning.holds import ENTRY_HOLD_NS
-from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN
+from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN, MISTAKE
 from settlement.reckoning.story import Story
 from settlement.reconcile.timing import ENTRY_NS
 
@@ -93,10 +93,22 @@ def _acted(story: Story, acted: PlayerActed) -> None:
     hand = story.hand(acted.spot, acted.hand)
     if hand is None:
         return
+    allowed = story.allowed(hand)
     if acted.action != "double":
+        # Who gives a hand up before his second card lies there was not seen to get it yet.
+        up = 0 if story.revealed else story.up_points()
+        may = (
+            allowed.surrenders
+            if acted.action == "surrender"
+            else story.moves.takes_even_money(hand.faces, up)
+        )
+        if not may and len(hand.cards) > 1 and None not in hand.faces:
+            story.mistakes += log(MISTAKE)
         hand.over, hand.over_at = True, acted.at or 0
         return
     hand.entered_double = True
+    if not (hand.doubled or allowed.doubles) and len(hand.cards) > 1:
+        story.mistakes += log(MISTAKE)
     if hand.paid >= 0:
         story.weigh("console", log(ENTERED_AMISS))
 

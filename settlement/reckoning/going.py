@@ -63,7 +63,7 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
     seqs = () if gone.seq is None else (gone.seq,)
     at = gone.at or 0
     hand = story.hand_of(card)
-    if hand is not None and not _may_be_settled(story) and _is_to_stay(hand, card):
+    if hand is not None and not _may_be_settled(story) and _is_to_stay(story, hand, card):
         story.weigh("camera", log(LOST_SIGHT))
     story.take_up(card, at, seqs)
     if card.to == "dealer":
@@ -86,6 +86,6 @@ def _may_be_settled(story: Story) -> bool:
     return story.revealed or hidden
 
 
-def _is_to_stay(hand: Hand, card: InPlay) -> bool:
+def _is_to_stay(story: Story, hand: Hand, card: InPlay) -> bool:
     """Return whether a card lies open on the felt until the dealer's hand is known."""
-    return hand.owed or (card.face == "up" and not hand.settles_early)
+    return hand.owed or (card.face == "up" and not story.settles_early(hand))

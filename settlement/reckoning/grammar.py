@@ -8,7 +8,7 @@ from typing import Final
 from models.cards import Card
 from models.events import Dealt, Face, Spot
 from models.rulebook import Rulebook
-from settlement.hands import natural, total
+from settlement.hands import natural
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     HIDDEN,
@@ -96,16 +96,6 @@ def unseen_ways(skipped: int, before: int) -> list[tuple[int, ...]]:
     The others, ``skipped`` of them, left the shoe and are on their way, in the same order.
     """
     return list(islice(combinations(range(skipped + before), before), _MOST_WAYS))
-
-
-def must_draw(cards: tuple[Card | None, ...], rules: Rulebook) -> bool | None:
-    """Return whether the dealer takes another card; ``None`` where a card is not known."""
-    if None in cards:
-        return None
-    if natural(cards[:2]):
-        return False
-    points, soft = total(cards)
-    return points < 17 or (points == 17 and soft and rules.dealer_soft17 == "hit")
 
 
 class Draw:
@@ -201,7 +191,7 @@ def draws(
         found.append(Draw(0.0))
     elif to != "dealer" and not story.hands.get(to):
         return [Draw(0.0, log(MISTAKE))]
-    later = _after_deal(story, to, coming, rules)
+    later = _after_deal(story, to, coming)
     if not due:
         return found + later
     for unseen in unseen_ways(coming.skipped, len(due)):
@@ -258,12 +248,12 @@ def _in_rhythm(story: Story, coming: Coming, before: int) -> float:
     return log(max(least, exp(-0.5 * (log(steps) / RHYTHM_SPREAD) ** 2)))
 
 
-def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
+def _after_deal(story: Story, to: Dealt, coming: Coming) -> list[Draw]:
     late = _seen_late(story, coming)
     if to == "dealer":
         return [
             own
-            for draw in _to_dealer(story, coming, rules)
+            for draw in _to_dealer(story, coming)
             for own in _serving(story, draw.copy(late, 0.0), owed_before(story, None, coming))
         ]
     hands = story.hands.get(to, [])
@@ -349,12 +339,10 @@ def turn_ended(story: Story, hand: Hand) -> int | None:
     return min(ends, default=None)
 
 
-def takers(story: Story, rules: Rulebook, at: int) -> list[tuple[Dealt, Draw]]:
+def takers(story: Story, at: int) -> list[tuple[Dealt, Draw]]:
     """Return who may have taken a card at some time after the initial deal that nobody saw."""
     coming = Coming("up", at)
-    to_dealer: list[tuple[Dealt, Draw]] = [
-        ("dealer", draw) for draw in _to_dealer(story, coming, rules)
-    ]
+    to_dealer: list[tuple[Dealt, Draw]] = [("dealer", draw) for draw in _to_dealer(story, coming)]
     early = story.revealed_by(at)
     to_hands: list[tuple[Dealt, Draw]] = [
         (
@@ -362,15 +350,15 @@ def takers(story: Story, rules: Rulebook, at: int) -> list[tuple[Dealt, Draw]]:
             _serving(story, to_hand(story, hand, coming), owed_before(story, hand, coming))[0],
         )
         for hand in story.all_hands()
-        if not (early and hand.done)
+        if not (early and story.done(hand))
     ]
     return to_hands if story.revealed and not early else to_dealer + to_hands
 
 
-def _to_dealer(story: Story, coming: Coming, rules: Rulebook) -> list[Draw]:
+def _to_dealer(story: Story, coming: Coming) -> list[Draw]:
     mistakes = 0.0 if coming.face == "up" else log(MISTAKE)
     hidden_hole = not story.revealed and any(card.face == "down" for card in story.dealer)
-    if must_draw(_faces(story.dealer, coming.at), rules) is False:
+    if story.moves.dealer_draws(_faces(story.dealer, coming.at)) is False:
         mistakes += log(MISTAKE)
     evidence = _dealers_turn(story, coming)
     if not hidden_hole:
@@ -395,7 +383,7 @@ def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
         # It lay there before the chips came: they doubled more than two cards.
         mistakes += 0.0 if story.came_after_chips(hand, coming.at) else log(MISTAKE)
     before = story.all_hands()
-    evidence += _all_stood(before[: before.index(hand)], coming)
+    evidence += _all_stood(story, before[: before.index(hand)], coming)
     return Draw(evidence, mistakes, hand.number)
 
 
@@ -414,24 +402,23 @@ def _done(story: Story, hand: Hand, at: int | None) -> bool:
     later = at is not None and any(card.at > at for card in hand.cards)
     ended_at = max(story.settled_at(hand), hand.over_at, hand.stood_at)
     if at is None or not (later or ended_at > at):
-        return hand.done
-    faces = _faces(hand.cards, at)
-    return None not in faces and total(faces)[0] >= 21
+        return story.done(hand)
+    return not story.moves.of(_faces(hand.cards, at), split=hand.of_split).draws
 
 
 def _dealers_turn(story: Story, coming: Coming) -> float:
     """Return how likely it is the dealer's turn: of his blackjack nobody plays."""
-    return 0.0 if story.hole_blackjack else _all_stood(story.all_hands(), coming)
+    return 0.0 if story.hole_blackjack else _all_stood(story, story.all_hands(), coming)
 
 
-def _all_stood(hands: Sequence[Hand], coming: Coming) -> float:
+def _all_stood(story: Story, hands: Sequence[Hand], coming: Coming) -> float:
     """Return how likely hands are to take no more cards than those that are on their way."""
-    return sum(sorted(_stood(hand) for hand in hands)[coming.skipped :], 0.0)
+    return sum(sorted([_stood(story, hand) for hand in hands])[coming.skipped :], 0.0)
 
 
-def _stood(hand: Hand) -> float:
+def _stood(story: Story, hand: Hand) -> float:
     """Return how likely a hand is to take no more cards; one that is owed to it is no choice."""
-    if hand.done or hand.owed:
+    if hand.owed or story.done(hand):
         return 0.0
     if any(card.face == "down" for card in hand.cards):
         return log(STOOD_UNSEEN)

@@ -4,7 +4,6 @@ from typing import Final, Literal, TypeAlias
 
 from models.cards import Card
 from models.events import Dealt, Face, Spot
-from settlement.hands import busted, natural, total
 from settlement.reconcile.cameras import Witnesses
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
@@ -221,17 +220,6 @@ class Hand:
         return self.of_split and len(self.cards) == 1
 
     @property
-    def settles_early(self) -> bool:
-        """Whether it may be settled before the dealer's hand is known."""
-        faces = self.faces
-        return self.over or self.off or busted(faces) or (natural(faces[:2]) and not self.of_split)
-
-    @property
-    def done(self) -> bool:
-        """Whether no card is to come to it."""
-        if self.stood or self.over or self.off or self.paid >= 0 or self.taken_at:
-            return True
-        if self.doubled:
-            return not self.owed
-        faces = self.faces
-        return None not in faces and total(faces)[0] >= 21
+    def ended(self) -> bool:
+        """Whether its player stood or gave it up, or it is settled."""
+        return self.stood or self.over or self.off or self.paid >= 0 or self.taken_at > 0

@@ -213,7 +213,7 @@ UNMODELLED: Final = 1e-8
 
 # --- the reckoning itself -------------------------------------------------------------------
 
-KEPT: Final = 3e-7
+KEPT: Final = 1e-6
 """A story less likely than this, beside the likeliest, is dropped."""
 
 MANY_STORIES: Final = 8

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from math import exp, log
+from math import exp, inf, log
 from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET
@@ -44,7 +44,8 @@ from settlement.reckoning import chips, entries, going
 from settlement.reckoning.asked import Asked
 from settlement.reckoning.camera import Camera
 from settlement.reckoning.closing import Closing
-from settlement.reckoning.meaning import Look
+from settlement.reckoning.meaning import Look, Option
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.odds import (
     AGREED,
     ASKED_FROM,
@@ -120,7 +121,7 @@ class Reckoning:
         """Cards of the round in play that were dealt unread and may yet be shown."""
         self._lying: defaultdict[tuple[Dealt, int], list[Card]] = defaultdict(list)
         """Cards of the round in play whose hands were not settled yet."""
-        first = Story(self._cameras, shoe=dealing == "shoe")
+        first = Story(self._cameras, Moves(rules), shoe=dealing == "shoe")
         first.round = played
         self._stories = [first]
         self._published = 0
@@ -241,14 +242,16 @@ class Reckoning:
                 self._sighted(Look(one))
 
     def _sighted(self, look: Look) -> None:
-        branches = [
-            (story.weight + option.evidence + option.mistakes, story, at, option)
-            for story in self._stories
-            for at, option in enumerate(self._camera.options(story, look))
-        ]
-        most = max([branch[0] for branch in branches])
-        least = most + log(KEPT)
-        branches = [branch for branch in branches if branch[0] >= least]
+        branches: list[tuple[float, Story, Option]] = []
+        most = -inf
+        for story in self._stories:
+            least = most + log(KEPT)
+            for option in self._camera.options(story, look, least - story.weight):
+                weight = story.weight + option.evidence + option.mistakes
+                if weight >= least:
+                    branches.append((weight, story, option))
+                    most = max(most, weight)
+        branches = [branch for branch in branches if branch[0] >= most + log(KEPT)]
         if len(branches) > 1:
             branches.sort(key=lambda branch: -branch[0])
         room = self._room
@@ -256,10 +259,10 @@ class Reckoning:
             self._drop(sum([exp(branch[0] - most) for branch in branches[room:]]))
             del branches[room:]
         uses: dict[int, int] = {}
-        for _, story, _, _ in branches:
+        for _, story, _ in branches:
             uses[id(story)] = uses.get(id(story), 0) + 1
         found: list[Story] = []
-        for _, story, _, option in branches:
+        for _, story, option in branches:
             uses[id(story)] -= 1
             own = story.copy() if uses[id(story)] else story
             found.append(own)

@@ -24,6 +24,7 @@ from models.events import (
     Spot,
 )
 from settlement.reckoning.in_play import Hand
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.table import Table
 
 _MANY: Final = 1000
@@ -34,8 +35,8 @@ _RESTS_ON: Final = len(Fact.__struct_fields__)
 class Record(Table):
     """The facts by one account of a table, and until when they may be stated otherwise."""
 
-    def __init__(self, *, shoe: bool = False) -> None:
-        super().__init__(shoe=shoe)
+    def __init__(self, moves: Moves, *, shoe: bool = False) -> None:
+        super().__init__(moves, shoe=shoe)
         self.base = self.published = 0
         self.record: list[AnyFact] = []
         """Facts from place ``base`` on."""
@@ -189,11 +190,30 @@ class Record(Table):
         for fact in self.record[max(0, self.published - self.base) :]:
             if isinstance(fact, PaymentMade) and fact.kind == "main":
                 hand = self.hand(fact.spot, fact.hand)
-                if hand is not None and not hand.settles_early and fact.at is not None:
+                if hand is not None and not self.settles_early(hand) and fact.at is not None:
                     found = min(found, fact.at)
             elif isinstance(fact, CardDealt | PlayerActed) and _to_a_spot(fact):
                 found = 2**62
         return found
+
+    def done(self, hand: Hand) -> bool:
+        """Return whether no card is to come to a hand."""
+        if hand.ended:
+            return True
+        if hand.doubled and hand.owed:
+            return False
+        allowed = self.allowed(hand)
+        return not (allowed.draws or (allowed.draws_asked and self.asks_for_card(hand)))
+
+    def asks_for_card(self, hand: Hand) -> bool:
+        """Return whether it was entered that a hand asks for a card, since its last one."""
+        for fact in reversed(self.record[max(0, self.opened - self.base) :]):
+            if isinstance(fact, PlayerActed) and fact.action == "hit":
+                if (fact.spot, fact.hand) == (hand.spot, hand.number):
+                    return True
+            elif isinstance(fact, CardDealt) and (fact.to, fact.hand) == (hand.spot, hand.number):
+                return False
+        return False
 
     def is_paid(self, spot: Spot, kind: PaidKind) -> bool:
         """Return whether a wager of a spot was settled in the round in play."""

@@ -205,7 +205,7 @@ class Shoe:
             return [Way(log(MISSED), 0.0, due[0]), aside]
         found = [
             Way(log(MISSED) + one.evidence, one.mistakes, to, one.number, turned=one.turned)
-            for to, one in takers(story, self._rules, draw.at)
+            for to, one in takers(story, draw.at)
         ]
         blind = all(card.where == "unseen" for card in story.cards())
         anew = any(all(hand.paid >= 0 for hand in story.hands.get(spot, [])) for spot in staked)

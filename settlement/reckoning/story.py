@@ -38,6 +38,7 @@ from settlement.reckoning.holds import (
     UNSEEN_HOLD_NS,
 )
 from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.odds import (
     DOUBLES,
     ENTERED_AMISS,
@@ -86,11 +87,12 @@ class Story(CardFacts):
 
     Args:
         cameras: what each camera sees; every story of a table has the same.
+        moves: what the house's rules allow.
         shoe: whether a shoe reads the cards.
     """
 
-    def __init__(self, cameras: Cameras, *, shoe: bool = False) -> None:
-        super().__init__(shoe=shoe)
+    def __init__(self, cameras: Cameras, moves: Moves, *, shoe: bool = False) -> None:
+        super().__init__(moves, shoe=shoe)
         self.cameras = cameras
         self.evidence = 0.0
         """Logarithm of how likely the observations are by this story."""
@@ -144,7 +146,7 @@ class Story(CardFacts):
 
     def copy(self) -> "Story":
         """Return a copy that shares nothing that changes."""
-        other = Story(self.cameras, shoe=self.shoe)
+        other = Story(self.cameras, self.moves, shoe=self.shoe)
         other.by_sense = self.by_sense.copy()
         other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
@@ -419,6 +421,8 @@ class Story(CardFacts):
         if hand is None or len(hand.cards) < 2:
             return False
         own = self.hands[fact.spot]
+        if not self.moves.splits(hand.faces, len(own), split=hand.of_split):
+            self.mistakes += log(MISTAKE)
         new = Hand(fact.spot, len(own))
         new.split_from = hand.number
         unseen = any(card.face == "down" for card in hand.cards)
@@ -478,7 +482,7 @@ class Story(CardFacts):
             return
         if hand.lies:
             return
-        settled = hand.paid >= 0 or self.revealed or hand.settles_early
+        settled = hand.paid >= 0 or self.revealed or self.settles_early(hand)
         if not settled or all(other.where == "unseen" for other in hand.cards):
             return
         if card.face == "down" and hand.paid < 0:

@@ -8,6 +8,7 @@ from models.events import (
 )
 from models.money import Cents
 from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.moves import Allowed, Moves
 from settlement.reconcile.sightings import Track
 from settlement.reconcile.timing import SECOND
 
@@ -16,11 +17,15 @@ _CHIPS_LATE_NS: Final = SECOND
 
 
 class Table:
-    """Cards, hands and chips."""
+    """Cards, hands and chips.
 
-    def __init__(self, *, shoe: bool = False) -> None:
-        self.shoe = shoe
-        """Whether cards come from a shoe that reads them."""
+    Args:
+        moves: what the house's rules allow.
+        shoe: whether a shoe reads the cards.
+    """
+
+    def __init__(self, moves: Moves, *, shoe: bool = False) -> None:
+        self.moves, self.shoe = moves, shoe
         self.hands: dict[Spot, list[Hand]] = {}
         self.dealer: list[InPlay] = []
         self.tracks: dict[Track, int] = {}
@@ -66,6 +71,21 @@ class Table:
     def hand_of(self, card: InPlay) -> Hand | None:
         """Return the hand that a card belongs to; ``None`` for the dealer's."""
         return None if card.to == "dealer" else self.hand(card.to, card.number)
+
+    def allowed(self, hand: Hand) -> Allowed:
+        """Return what the house's rules allow with a hand as it lies."""
+        return self.moves.of(
+            hand.faces, split=hand.of_split, doubled=hand.doubled and not hand.owed
+        )
+
+    def settles_early(self, hand: Hand) -> bool:
+        """Return whether a hand may be settled before the dealer's hand is known."""
+        return hand.over or hand.off or self.allowed(hand).settles
+
+    def up_points(self) -> int:
+        """Return the points of the dealer's up card, an ace 1; 0 where nobody knows it."""
+        up = next((card.card for card in self.dealer[:2] if card.face == "up"), None)
+        return 0 if up is None else up.points
 
     def own(self, to: Dealt) -> list[InPlay]:
         """Return the cards of a spot, or of the dealer."""

@@ -5,12 +5,13 @@ import pytest
 from models.cards import Card
 from models.events import AnyFact, CardDealt, Face
 from settlement.reckoning.in_play import Hand
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.orders import as_laid
 from settlement.reckoning.story import Closed, Story
 from settlement.reconcile.cameras import Cameras
 from settlement.reconcile.felt import Felt
 from simulation.places import spot_places
-from tests.settlement.felt_scene import FELT
+from tests.settlement.felt_scene import FELT, RULES
 from tests.settlement.reckoning.test_places import card
 
 SEEN = ["JH", "AS", "2C"]
@@ -22,7 +23,7 @@ def laid(*slots: int, face: Face = "up", by_shoe: bool = False) -> list[str]:
         CardDealt(at=at, to=4, hand=0, card=Card(name), face=face)
         for at, name in enumerate(SEEN, 1)
     ]
-    story, hand = Story(Cameras()), Hand(4, 0)
+    story, hand = Story(Cameras(), Moves(RULES)), Hand(4, 0)
     hand.cards = [
         card(ident, 4, spot_places(FELT, 4).card(None, at)) for ident, at in enumerate(slots)
     ]

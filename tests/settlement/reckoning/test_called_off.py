@@ -18,6 +18,7 @@ from models.events import (
 )
 from models.judgements import ReviewRaised, RoundResult
 from settlement.engine import Engine
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.story import Story
 from settlement.reconcile.cameras import Cameras
 from simulation.places import spot_places
@@ -155,7 +156,7 @@ def test_a_table_that_was_started_again_asks_the_same_of_the_round_before() -> N
 
 
 def test_a_round_called_off_closes_though_a_card_of_it_was_lost_from_sight() -> None:
-    story = Story(Cameras())
+    story = Story(Cameras(), Moves(RULES))
     story.open_round(1)
     lost = story.deal(1, 0, "up", 2)
     story.call_off(3)

@@ -9,6 +9,7 @@ from models.events import PlateRead, Spot
 from settlement.reckoning.chips import Change, meanings
 from settlement.reckoning.grammar import Coming, draws, owed_before, turn_ended
 from settlement.reckoning.in_play import Hand, InPlay
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.odds import HIT, MISTAKE
 from settlement.reckoning.story import Story
 from settlement.reconcile.cameras import Cameras
@@ -20,7 +21,7 @@ RULES = rulebook("pitch-double-deck")
 
 def passed_over(spot: Spot, cards: int) -> Story:
     """Return a deal in which the dealer took his hole card before a spot's second one."""
-    story = Story(Cameras())
+    story = Story(Cameras(), Moves(RULES))
     story.staked = (spot,)
     hand = Hand(spot, 0)
     hand.cards = [InPlay(1 + at, spot, 0, "down", at) for at in range(cards)]
@@ -50,7 +51,7 @@ def test_a_players_card_missed_as_it_lay_face_down_is_first_seen_as_he_turns_it_
 
 
 def split_pair(face: str) -> Story:
-    story = Story(Cameras())
+    story = Story(Cameras(), Moves(RULES))
     halves = []
     for number in (0, 1):
         hand = Hand(1, number)

@@ -11,6 +11,7 @@ from models.events import CardSighted, Dealt
 from settlement.reckoning.camera import Camera
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.meaning import Look
+from settlement.reckoning.moves import Moves
 from settlement.reckoning.odds import OTHER_SIDE
 from settlement.reckoning.places import Places
 from settlement.reckoning.story import Story
@@ -42,7 +43,7 @@ def look(pose: Pose, **fields: Any) -> Look:
 
 
 def dealers(*poses: Pose | None) -> Story:
-    story = Story(Cameras())
+    story = Story(Cameras(), Moves(RULES))
     story.dealer = [card(ident, "dealer", pose) for ident, pose in enumerate(poses, 1)]
     return story
 
@@ -97,7 +98,7 @@ def test_a_gap_in_the_dealers_row_speaks_for_a_card_that_nobody_saw(
 
 def split_hands(*slots: int) -> Story:
     """Return spot 5's pair, split and split again, each half where a dealer lays it."""
-    story = Story(Cameras())
+    story = Story(Cameras(), Moves(RULES))
     parents = (0, 0, 0)
     hands = []
     for number, slot in enumerate(slots):
