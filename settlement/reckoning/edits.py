@@ -5,6 +5,7 @@ spare a mistake is tried of accounts that hold one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import log
 from typing import Final
 
@@ -203,6 +204,7 @@ def _cards_more(seen: Seen) -> Iterator[Edit]:
 def _passed_over(seen: Seen) -> Iterator[Edit]:
     """Yield by each rank that a spot got the card of the deal for which it seems passed over."""
     dealt = [(at, f) for at, f in enumerate(seen.record) if isinstance(f, CardDealt)]
+    times = [fact.at or 0 for _, fact in dealt]
     dealers = [n for n, (_, fact) in enumerate(dealt) if fact.to == "dealer"]
     for code, spot, _ in seen.stated.mistakes:
         if code != "spot_skipped" or spot is None:
@@ -210,13 +212,21 @@ def _passed_over(seen: Seen) -> Iterator[Edit]:
         before: Dealt = "dealer"
         for at, fact in dealt[: dealers[1] + 1 if len(dealers) > 1 else None]:
             is_later = fact.to == "dealer" or spot < fact.to
-            if is_later and (before == "dealer" or before < spot):
+            has_time = not seen.by_shoe or _has_gap(times, fact.at or 0, seen.pace_ns)
+            if is_later and has_time and (before == "dealer" or before < spot):
                 when = (fact.at or 0) - 1
                 weight = seen.unseen - log(len(RANKS))
                 for rank in RANKS:
                     card = CardDealt(at=when, to=spot, card=Card(rank + "?"), face=dealt[0][1].face)
                     yield Edit(weight, "camera", [Change(at, 0, (card,))], came=card)
             before = fact.to
+
+
+def _has_gap(times: Sequence[int], at: int, pace_ns: int) -> bool:
+    """Return whether a card that the shoe did not time fits before or after the one at a time."""
+    place = times.index(at)
+    near = times[max(0, place - 1) : place + 2]
+    return any(later - one > _UNHURRIED * pace_ns for one, later in pairwise(near))
 
 
 def _once(seen: Seen) -> Iterator[Edit]:
