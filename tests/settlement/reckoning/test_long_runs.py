@@ -358,31 +358,11 @@ def test_a_hand_paid_too_much_may_have_got_a_card_that_both_sensors_missed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("book", "seed", "number", "asked"),
-    [
-        pytest.param(
-            "home",
-            19100014,
-            5,
-            "Did spot 5 act out of turn? Or which came first: AD to spot 5, or JD to spot 4?",
-            id="four cards seen at once as an arm went",
-        ),
-        pytest.param(
-            "casino-double-deck",
-            19100031,
-            15,
-            "Which came first: 7S to spot 3, or 9C to spot 5?",
-            id="seen after the next one, beside a back that was none",
-        ),
-    ],
-)
-def test_a_card_seen_after_the_next_spots_card_accuses_nobody(
-    book: str, seed: int, number: int, asked: str
-) -> None:
-    plan = Plan(book, Rates().of_shoe(), 50, 10, False, True, film=HAND_FILMS)
-    (told,) = of_round(seed, number, plan)
-    assert asked in told
+def test_a_card_seen_after_the_next_spots_card_accuses_nobody() -> None:
+    """It was seen beside a back that was none."""
+    plan = Plan("casino-double-deck", Rates().of_shoe(), 50, 10, False, True, film=HAND_FILMS)
+    (told,) = of_round(19100031, 15, plan)
+    assert "Which came first: 7S to spot 3, or 9C to spot 5?" in told
 
 
 def test_chips_before_a_card_that_lies_across_its_hand_are_asked_about() -> None:
