@@ -1,10 +1,10 @@
 """Connections that are opened and held: ``python -m lab.faults.held_connections``.
 
-The service runs with a limit of 1,024 descriptors. Another process keeps 5,000 connections to it
-open and opens each again that is closed: silent ones, half a request's head, a head whose body
-never comes. Meanwhile a table's journal is written, people who signed in watch it over
-WebSockets, and /health is asked over a new connection each time. It prints whether every event
-came to every viewer, how long /health took, and how much was logged.
+The service runs behind nginx as it ships, with a limit of 1,024 descriptors. Another process keeps
+5,000 connections to nginx open and opens each again that is closed: silent ones, half a request's
+head, a head whose body never comes. Meanwhile a table's journal is written, people who signed in
+watch it over WebSockets, and /health is asked over a new connection each time. It prints whether
+every event came to every viewer, how long /health took, and how much was logged.
 """
 
 import argparse
@@ -13,8 +13,7 @@ import http.client
 import json
 import multiprocessing
 import resource
-import socket
-import subprocess
+import ssl
 import sys
 import tempfile
 import time
@@ -33,6 +32,9 @@ from websockets.exceptions import ConnectionClosed
 from models.events import RoundOpened
 from pitwatch_client import Client
 from stream.journal import Journal
+from tests.deploy.proxied import free_port, nginx_command, placed_configuration, running
+from tests.deploy.tools import tool
+from tests.server.certificates import self_signed
 from tests.server.service.house import HELD, token_for, until
 
 _SPARE: Final = 200
@@ -55,16 +57,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run it; 1 where a viewer lost an event or /health took longer than a second."""
     asked = _parser().parse_args(argv)
     spawn = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as place, _service(Path(place), asked.limit) as (url, log):
+    with tempfile.TemporaryDirectory() as place, _service(Path(place), asked.limit) as served:
+        url, trusted, log = served
         found, stop, held = Seen(), spawn.Event(), spawn.Value("q", 0)
         attack = spawn.Process(target=hold, args=(url, asked, stop, held))
         with Journal.create(Path(place) / "journals" / "bj-07.journal") as journal:
             journal.append(_event(1))
             token = token_for(url, Path(place) / "state", "surveillance")
-            with Client(url, token) as client:
+            with Client(url, token, trusted) as client:
                 until(lambda: list(client.sessions()))
             before = log.stat().st_size
-            asyncio.run(_watch(url, token, journal, found, asked, attack))
+            asyncio.run(_watch(url, trusted, token, journal, found, asked, attack))
             grown = log.stat().st_size - before
         stop.set()
         attack.join(60)
@@ -89,26 +92,28 @@ def _event(number: int) -> RoundOpened:
 
 
 @contextmanager
-def _service(folder: Path, limit: int) -> Iterator[tuple[str, Path]]:
+def _service(folder: Path, limit: int) -> Iterator[tuple[str, ssl.SSLContext, Path]]:
+    """Run the service behind nginx as it ships; yield its address, its certificate and its log."""
     (folder / "journals").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "server", "serve", str(folder / "journals")]
-    words += ["--state", str(folder / "state"), "--port", str(port)]
-    log = folder / "log"
-    limited = ["prlimit", f"--nofile={limit}:{limit}", *words]
-    with log.open("wb") as writing, subprocess.Popen(limited, stderr=writing) as process:
-        url = f"http://127.0.0.1:{port}"
-        try:
-            until(lambda: _is_ready(url))
-            yield url, log
-        finally:
-            process.terminate()
+    certificate, key = self_signed(folder)
+    inner, outer = free_port(), free_port()
+    placed = placed_configuration(folder, certificate, key, inner, outer, {})
+    words: list[str | Path] = [sys.executable, "-m", "server", "serve", folder / "journals"]
+    words += ["--state", folder / "state", "--port", str(inner), "--behind-proxy", "127.0.0.1"]
+    nginx = tool("nginx", "apt-get install nginx-light")
+    log, trusted = folder / "log", ssl.create_default_context(cafile=str(certificate))
+    with (
+        running(["prlimit", f"--nofile={limit}:{limit}", *words], log),
+        running(nginx_command(nginx, folder, placed), folder / "nginx.log"),
+    ):
+        url = f"https://127.0.0.1:{outer}"
+        until(lambda: _is_ready(url, trusted))
+        yield url, trusted, log
 
 
-def _is_ready(url: str) -> bool:
+def _is_ready(url: str, trusted: ssl.SSLContext) -> bool:
     try:
-        return httpx.get(f"{url}/ready").status_code == 200
+        return httpx.get(f"{url}/ready", verify=trusted).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -157,17 +162,20 @@ async def _hold_one(url: httpx.URL, address: str, sent: bytes, again_s: float, o
 
 async def _watch(
     url: str,
+    trusted: ssl.SSLContext,
     token: str,
     journal: Journal,
     found: Seen,
     asked: argparse.Namespace,
     attack: "multiprocessing.context.SpawnProcess",
 ) -> None:
-    viewers = [asyncio.create_task(_view(url, token, one, found)) for one in range(asked.viewers)]
+    viewers = [
+        asyncio.create_task(_view(url, trusted, token, one, found)) for one in range(asked.viewers)
+    ]
     await asyncio.sleep(1)
     attack.start()
     until_s = time.monotonic() + asked.seconds
-    probing = asyncio.create_task(_probe(url, found, until_s))
+    probing = asyncio.create_task(_probe(url, trusted, found, until_s))
     found.written = 1
     while time.monotonic() < until_s:
         found.written += 1
@@ -184,23 +192,23 @@ async def _watch(
     await asyncio.gather(*viewers, return_exceptions=True)
 
 
-async def _view(url: str, token: str, number: int, found: Seen) -> None:
+async def _view(url: str, trusted: ssl.SSLContext, token: str, number: int, found: Seen) -> None:
     seen = found.seen.setdefault(number, [])
     address = url.replace("http", "ws") + "/stream?from=bj-07:0"
     headers = {"Authorization": f"Bearer {token}"}
     try:
-        async with connect(address, additional_headers=headers, proxy=None) as stream:
+        async with connect(address, ssl=trusted, additional_headers=headers, proxy=None) as stream:
             async for message in stream:
                 seen.append(json.loads(message)["event"]["seq"])
     except ConnectionClosed as closed:
         found.failed.append(f"viewer {number} was sent away: {closed}")
 
 
-async def _probe(url: str, found: Seen, until_s: float) -> None:
+async def _probe(url: str, trusted: ssl.SSLContext, found: Seen, until_s: float) -> None:
     while time.monotonic() < until_s:
         began_s = time.monotonic()
         try:
-            status = await asyncio.to_thread(_health, httpx.URL(url))
+            status = await asyncio.to_thread(_health, httpx.URL(url), trusted)
             if status != 200:
                 found.failed.append(f"/health answered {status}")
         except (OSError, http.client.HTTPException) as fault:
@@ -209,8 +217,8 @@ async def _probe(url: str, found: Seen, until_s: float) -> None:
         await asyncio.sleep(_PROBE_S)
 
 
-def _health(url: httpx.URL) -> int:
-    asking = http.client.HTTPConnection(url.host, url.port, timeout=10)
+def _health(url: httpx.URL, trusted: ssl.SSLContext) -> int:
+    asking = http.client.HTTPSConnection(url.host, url.port, timeout=10, context=trusted)
     try:
         asking.request("GET", "/health")
         return asking.getresponse().status

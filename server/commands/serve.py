@@ -20,7 +20,7 @@ from server.house.house_file import house_for
 from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
 from server.service.access.people import Role
-from server.service.http.listening import Server, bound_to, bounds_here, configured
+from server.service.http.listening import Server, bound_to, configured
 from server.service.json_log import log_as_json
 from server.table.sending import Target, target_at
 from stream.clock import HostClock
@@ -355,8 +355,7 @@ def _listen(
         ssl_keyfile=address.key,
         timeout_graceful_shutdown=5,
     )
-    bounds = bounds_here(is_behind_proxy=address.proxy is not None)
-    server = Server(config, bounds, services_in(app).meters, ready)
+    server = Server(config, services_in(app).meters, ready)
     with _stopped_by_signals(server):
         server.run(list(listening))
     if not server.started:
@@ -382,14 +381,28 @@ def _password_rules(asked: People) -> "PasswordRules":
     return PasswordRules(asked.password_history, None if days is None else days * DAY_NS)
 
 
-def is_plain_beyond_loopback(address: Address) -> bool:
-    """Return whether passwords would cross a network unencrypted."""
-    if address.certificate is not None or address.proxy is not None:
-        return False
+def network_warnings(address: Address) -> tuple[str, ...]:
+    """Return what is missing where other machines reach the service itself, without a proxy."""
+    if address.proxy is not None or _is_loopback(address.host):
+        return ()
+    held = (
+        f"whoever reaches {address.host} can hold connections until nobody else gets one. Put "
+        "nginx in front as docs/deploy.md shows, and give --behind-proxy"
+    )
+    if address.certificate is not None:
+        return (held,)
+    plain = (
+        f"plain HTTP on {address.host}: passwords and cookies cross the network in the clear. "
+        "Give --tls-certificate and --tls-key, or --behind-proxy"
+    )
+    return plain, held
+
+
+def _is_loopback(host: str) -> bool:
     try:
-        return not ip_address(address.host).is_loopback
+        return ip_address(host).is_loopback
     except ValueError:
-        return address.host != "localhost"
+        return host == "localhost"
 
 
 def _print_addresses(kept: Path, address: Address) -> None:
@@ -397,12 +410,8 @@ def _print_addresses(kept: Path, address: Address) -> None:
 
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
-    if is_plain_beyond_loopback(address):
-        print(
-            f"WARNING: plain HTTP on {address.host}: passwords and cookies cross the network in "
-            "the clear. Give --tls-certificate and --tls-key, or --behind-proxy",
-            file=sys.stderr,
-        )
+    for warning in network_warnings(address):
+        print(f"WARNING: {warning}", file=sys.stderr)
     file = kept / PASSWORD_FILE
     if file.exists():
         text = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"

@@ -35,10 +35,24 @@ def every_service() -> dict[str, Any]:
     return found
 
 
-def test_every_composition_names_the_image_of_this_version(every_service: dict[str, Any]) -> None:
+def test_every_composition_names_the_images_of_this_version(every_service: dict[str, Any]) -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     own = [one["image"] for one in every_service.values() if one["image"].startswith("pitwatch")]
-    assert set(own) == {f"pitwatch:{version}"}
+    assert set(own) == {f"pitwatch:{version}", f"pitwatch-proxy:{version}"}
+
+
+def test_a_service_is_reached_through_nginx_alone(every_service: dict[str, Any]) -> None:
+    serving = [one for one in every_service.values() if "serve" in one.get("command", ())]
+    assert len(serving) == 3
+    for one in serving:
+        assert "ports" not in one
+        assert "--behind-proxy=127.0.0.1" in one["command"]
+        proxy = every_service[one["network_mode"].removeprefix("service:")]
+        assert proxy["ports"]
+        assert {each["target"] for each in proxy["secrets"]} == {
+            "/etc/pitwatch/secrets/tls.crt",
+            "/etc/pitwatch/secrets/tls.key",
+        }
 
 
 @pytest.mark.slow
@@ -85,7 +99,7 @@ def test_every_file_that_is_copied_in_is_there() -> None:
 
 def test_the_engine_is_compiled_in_the_image_and_no_compiler_is_in_it() -> None:
     text = (FOLDER / "Containerfile").read_text()
-    _, compiling, shipped = re.split(r"(?m)^FROM ", text)[1:]
+    _, compiling, _, shipped = re.split(r"(?m)^FROM ", text)[1:]
     assert compiling.startswith("built AS compiled\n")
     assert ".venv/bin/python scripts/compile" in compiling
     assert "COPY --from=compiled /opt/pitwatch/build /opt/pitwatch/build\n" in shipped

@@ -2,16 +2,13 @@
 
 import io
 import json
-import os
-import pwd
-import signal
 import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -24,7 +21,8 @@ from websockets.sync.client import connect
 from models.events import RoundOpened
 from simulation.session import simulate
 from stream.journal import Journal
-from tests.deploy.tools import DEPLOY, ROOT, tool
+from tests.deploy.proxied import free_port, nginx_command, placed_configuration, running
+from tests.deploy.tools import tool
 from tests.golden.sessions import SESSIONS
 from tests.server.certificates import self_signed
 from tests.server.service.house import HELD, House, play, until
@@ -32,7 +30,6 @@ from vision.scenes.look import Look
 
 pytestmark = pytest.mark.slow
 
-SHIPPED: Final = DEPLOY / "nginx" / "pitwatch.conf"
 SMALL: Final = Look(width_px=640, height_px=360, fps=10, noise_sigma=1.0)
 SHORT: Final = {
     "client_header_timeout 15s": "client_header_timeout 2s",
@@ -76,11 +73,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     play(journals / "bj-07.journal", "mistake", "BJ-07")
     certificate, key = self_signed(folder)
     inner, outer = free_port(), free_port()
-    placed = placed_configuration(folder, certificate, key, inner, outer)
+    placed = placed_configuration(folder, certificate, key, inner, outer, SHORT)
     serve: list[str | Path] = [sys.executable, "-m", "server", "serve", journals]
     serve += ["--state", folder / "state", "--port", str(inner), "--behind-proxy", "127.0.0.1"]
-    front: list[str | Path] = [nginx, "-p", folder, "-c", placed, "-e", "stderr"]
-    front += ["-g", "daemon off;"]
+    front = nginx_command(nginx, folder, placed)
     with running(serve, folder / "service.log") as service, running(front, folder / "nginx.log"):
         found = Site(
             f"https://127.0.0.1:{outer}",
@@ -95,56 +91,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield found
 
 
-def placed_configuration(
-    folder: Path, certificate: Path, key: Path, inner: int, outer: int
-) -> Path:
-    """The shipped configuration with this test's places and shorter waits, and nothing else."""
-    me = pwd.getpwuid(os.getuid()).pw_name
-    (folder / "temporary").mkdir()
-    temporary = "".join(
-        f"    {kind}_temp_path {folder}/temporary/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    replaced = SHORT | {
-        "user www-data;": f"user {me};",
-        "/run/nginx.pid": f"{folder}/nginx.pid",
-        "/var/log/nginx/error.log": f"{folder}/error.log",
-        "/var/log/nginx/pitwatch.log": f"{folder}/pitwatch.log",
-        "/etc/pitwatch/secrets/tls.crt": str(certificate),
-        "/etc/pitwatch/secrets/tls.key": str(key),
-        "server 127.0.0.1:8707": f"server 127.0.0.1:{inner}",
-        "listen 443 ssl": f"listen 127.0.0.1:{outer} ssl",
-        "        listen [::]:443 ssl;\n": "",
-        "http {\n": f"http {{\n{temporary}",
-    }
-    text = SHIPPED.read_text("utf-8")
-    for shipped, here in replaced.items():
-        assert text.count(shipped) == 1, shipped
-        text = text.replace(shipped, here)
-    placed = folder / "nginx.conf"
-    placed.write_text(text, "utf-8")
-    return placed
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
-
-
-@contextmanager
-def running(command: list[str | Path], log: Path) -> Iterator[int]:
-    """Run a program until the end of the body; yield its process number."""
-    with (
-        log.open("wb") as writing,
-        subprocess.Popen(list(map(str, command)), cwd=ROOT, stderr=writing) as process,
-    ):
-        try:
-            yield process.pid
-        finally:
-            process.send_signal(signal.SIGTERM)
-
-
 def is_ready(site: Site) -> bool:
     with suppress(httpx.TransportError), site.anyone() as client:
         return client.get("/ready").status_code == 200
@@ -153,7 +99,7 @@ def is_ready(site: Site) -> bool:
 
 def test_nginx_finds_the_configuration_sound(tmp_path: Path) -> None:
     nginx = tool("nginx", "apt-get install nginx-light")
-    placed = placed_configuration(tmp_path, *self_signed(tmp_path), 1, 2)
+    placed = placed_configuration(tmp_path, *self_signed(tmp_path), 1, 2, SHORT)
     asked = [nginx, "-t", "-q", "-p", tmp_path, "-c", placed, "-e", "stderr"]
     done = subprocess.run(list(map(str, asked)), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -13,9 +13,9 @@ class Meters:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._count_requests()
-        self._count_connections()
         self.sessions = SessionMeters(self.registry)
         gauge = partial(Gauge, registry=self.registry)
+        self.connections = gauge("pitwatch_connections", "Open connections of the service.")
         self.ready = gauge("pitwatch_ready", "1 once every journal was read to its end.")
         self.looked = gauge(
             "pitwatch_journals_looked_at_seconds",
@@ -45,20 +45,6 @@ class Meters:
             "pitwatch_limited_requests",
             "Requests refused because too many came from one address or account.",
             ("by",),
-        )
-
-    def _count_connections(self) -> None:
-        self.connections = Gauge(
-            "pitwatch_connections",
-            "Open connections, of unauthenticated clients and of signed-in people.",
-            ("kind",),
-            registry=self.registry,
-        )
-        self.connections_dropped = Counter(
-            "pitwatch_connections_dropped",
-            "Connections dropped: overdue, displaced by a newer one, or refused at the limit.",
-            ("why",),
-            registry=self.registry,
         )
 
 

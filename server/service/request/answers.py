@@ -118,7 +118,7 @@ def _add_limits(paths: Mapping[str, Any]) -> None:
         "411": "The request has no Content-Length.",
         "413": "The body is too long.",
         "429": "Too many requests; Retry-After gives the seconds to wait.",
-        "503": "Too many connections are open for this account.",
+        "503": "The service has as many connections as it can serve.",
     }
     for operations in paths.values():
         for operation in operations.values():

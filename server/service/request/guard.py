@@ -12,7 +12,6 @@ from server.service.access.activity import Outcome, PersonActed
 from server.service.access.people import Person, Right
 from server.service.access.records import Records
 from server.service.http.limits import limited_as
-from server.service.http.listening import PLACE, Held
 from server.service.http.problems import Problem, retry_after
 from server.service.request.answers import responses_of
 from server.service.request.services import services_of
@@ -77,7 +76,6 @@ def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awa
 async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
     person = await authority(connection)
     await _limit(connection, "account", person.name)
-    _hold(connection, person)
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} lacks the right {right}; ask an administrator")
@@ -114,13 +112,6 @@ async def _check_seen(connection: HTTPConnection, person: Person, action: str) -
     if not person.sees(table):
         await note(connection, person.name, person.by, action, outcome="refused")
         raise Problem(404, "this account may see no such table, session or incident")
-
-
-def _hold(connection: HTTPConnection, person: Person) -> None:
-    """Count the connection as that person's, so that no stranger's replaces it."""
-    held: Held | None = getattr(connection.state, PLACE, None)
-    if held is not None and not held.sign_in(person.name):
-        raise Problem(503, "too many connections are open for this account; close some")
 
 
 async def limit_sign_ins(connection: HTTPConnection) -> None:

@@ -24,9 +24,8 @@ from server.report.certificate import Identity
 from server.service.access.people import RIGHTS, Right, Role, TwoPeople
 from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
-from server.service.http.connections import Bounds
 from server.service.http.limits import Limits, Rate
-from server.service.http.listening import Server, bounds_here, configured
+from server.service.http.listening import Server, configured
 from server.service.http.patience import Patience
 from server.service.request.services import services_in
 from server.service.store import Store
@@ -164,7 +163,6 @@ def house(
     guarded_roles: frozenset[Role] = frozenset(),
     clock: Clock | None = None,
     tls: tuple[Path, Path] | None = None,
-    bounds: Bounds | None = None,
     two_people: frozenset[TwoPeople] = frozenset(),
     of: Described | None = None,
     port: int = 0,
@@ -199,7 +197,7 @@ def house(
         config = configured(
             app, timeout_graceful_shutdown=1, ssl_certfile=certificate, ssl_keyfile=key
         )
-        server = Server(config, bounds or bounds_here(), services_in(app).meters)
+        server = Server(config, services_in(app).meters)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

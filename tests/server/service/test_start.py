@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.commands.serve import Address, is_plain_beyond_loopback
+from server.commands.serve import Address, network_warnings
 from server.service.access.records import PASSWORD_FILE
 from tests.server.service.house import until
 
@@ -99,22 +99,29 @@ def test_a_terminal_shows_no_requests(tmp_path: Path) -> None:
     assert PASSWORD_FILE in shown.splitlines()[-1], shown
 
 
+PLAIN, HELD = "cross the network in the clear", "can hold connections"
+
+
 @pytest.mark.parametrize(
     ("address", "warned"),
     [
-        (Address("0.0.0.0", 1), True),
-        (Address("10.1.2.3", 1), True),
-        (Address("pit.example", 1), True),
-        (Address("::", 1), True),
-        (Address("127.0.0.1", 1), False),
-        (Address("::1", 1), False),
-        (Address("localhost", 1), False),
-        (Address("0.0.0.0", 1, Path("c"), Path("k")), False),
-        (Address("0.0.0.0", 1, proxy="10.0.0.1"), False),
+        (Address("0.0.0.0", 1), (PLAIN, HELD)),
+        (Address("10.1.2.3", 1), (PLAIN, HELD)),
+        (Address("pit.example", 1), (PLAIN, HELD)),
+        (Address("::", 1), (PLAIN, HELD)),
+        (Address("127.0.0.1", 1), ()),
+        (Address("::1", 1), ()),
+        (Address("localhost", 1), ()),
+        (Address("0.0.0.0", 1, Path("c"), Path("k")), (HELD,)),
+        (Address("0.0.0.0", 1, proxy="10.0.0.1"), ()),
     ],
 )
-def test_plain_http_beyond_loopback_is_warned_of(address: Address, warned: bool) -> None:
-    assert is_plain_beyond_loopback(address) is warned
+def test_a_service_on_a_network_without_a_proxy_warns_of_what_is_missing(
+    address: Address, warned: tuple[str, ...]
+) -> None:
+    found = network_warnings(address)
+    assert len(found) == len(warned)
+    assert all(part in text for part, text in zip(warned, found, strict=True))
 
 
 def test_a_service_without_tls_warns_when_it_starts(tmp_path: Path) -> None:
