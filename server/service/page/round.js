@@ -75,9 +75,12 @@ export async function showRound(
   );
   const loadPictures = evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
   player.go(asked ?? (await beginning(row, events, signal)) ?? player.from);
+  const opened = player.at;
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   if (signal.aborted) return;
-  if (asked === null || place?.startsWith(WATCHED)) player.play();
+  // Who went elsewhere meanwhile looks at something: it does not start to move.
+  const isUntouched = player.at === opened;
+  if (isUntouched && (asked === null || place?.startsWith(WATCHED))) player.play();
   loadPictures();
 }
 
