@@ -54,6 +54,7 @@ from server.service.routes import (
     moments,
     pages,
     reading,
+    reference,
     reports,
     rulebooks,
     rulings,
@@ -90,34 +91,19 @@ _NO_TELEMETRY: Final[TelemetryConfig] = {
 other program, would make FastAPI send every request's address and errors there."""
 
 _COUNTED_EVERY_S: Final = 10
-ROUTES: Final = (
-    health,
-    sign_in,
-    second_factor,
-    accounts,
-    tokens,
-    activity,
-    house,
-    reading,
-    find,
-    streaming,
-    incidents,
-    decisions,
-    exports,
-    reports,
-    rulebooks,
-    rulings,
-    series,
-    clauses,
-    pages,
-    verdicts,
-    video,
-    video_evidence,
-    moments,
-    snapshots,
-    live_video,
-    checkpoints,
-)
+ROUTES: Final = {
+    "Tables and rounds": (reading, find, verdicts, moments),
+    "Incidents and decisions": (incidents, decisions, rulings),
+    "Streams": (streaming,),
+    "Pictures and video": (video, video_evidence, snapshots, live_video),
+    "Reports and exports": (reports, exports),
+    "Figures": (series,),
+    "Rules": (rulebooks, clauses),
+    "Accounts": (sign_in, second_factor, accounts, tokens, activity),
+    "Checkpoints": (checkpoints,),
+    "Service": (health, house),
+}
+"""The files of routes by subject, the tag of their operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +165,11 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     )
     install(app, services)
     problems.install(app)
-    for routes in ROUTES:
-        app.include_router(routes.router)
+    for tag, subject in ROUTES.items():
+        for routes in subject:
+            app.include_router(routes.router, tags=[tag])
+    for page in (pages, reference):
+        app.include_router(page.router)
     pages.install(app)
     limiter = Limiter(setup.limits.address, setup.limits.kept)
     app.add_middleware(Throttle, limiter=limiter, meters=services.meters)

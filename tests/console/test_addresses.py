@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.console.looking import Screen, screen
+from tests.console.gallery import SIZES
+from tests.console.looking import Screen, faults_of, screen
 from tests.server.service.house import House
 
 pytestmark = pytest.mark.slow
@@ -108,3 +109,19 @@ def test_the_menu_of_a_phone_is_worked_by_keyboard(browser: Browser, at_work: Ho
         phone.page.keyboard.press("Escape")
         expect(menu).to_have_attribute("aria-expanded", "false")
         expect(phone.page.get_by_role("navigation", name="Pages")).to_be_hidden()
+
+
+def test_the_page_of_the_api_opens_from_ones_account_and_leads_to_each_operation(
+    officer: Screen,
+) -> None:
+    officer.go("own")
+    page = officer.page
+    page.get_by_role("link", name="HTTP API").press("Enter")
+    expect(page.get_by_role("heading", name="HTTP API, version 1")).to_be_visible()
+    page.get_by_role("link", name="GET /api/find").press("Enter")
+    found = page.get_by_role("heading", name="GET /api/find")
+    expect(found).to_be_in_viewport()
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert not faults_of(page)

@@ -146,6 +146,7 @@ export function showOwn(/** @type {PageContext} */ { main, me, notify, signOut }
       "header",
       { class: "head" },
       h("div", {}, h("h1", {}, me.name), h("p", { class: "quiet" }, `Role: ${me.role}`)),
+      h("a", { class: "button", href: "/api/docs" }, "HTTP API"),
       h("button", { type: "button", onclick: signOut }, "Sign out"),
     ),
     h(

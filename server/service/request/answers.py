@@ -14,6 +14,23 @@ from server.service.access.tokens import Token
 from server.service.http.problems import MEDIA_TYPE, ProblemDocument
 
 _REF: Final = "#/components/schemas/{name}"
+_EXAMPLES: Final[Mapping[str, object]] = {
+    "at": 1780341240000000000,
+    "camera": "overhead",
+    "incident": "bj-07.1",
+    "item": 0,
+    "key": "5d41402a",
+    "name": "kim",
+    "number": 1,
+    "other": "home",
+    "rulebook": "kansas-shoe",
+    "seq": 20,
+    "session": "bj-07",
+    "table": "BJ-07",
+    "time": "2026-06-01T21:14:00+02:00",
+    "what": "BJ-07 at 21:14",
+}
+"""A value of every required parameter that has no list of values."""
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
@@ -102,6 +119,7 @@ def document(app: FastAPI) -> dict[str, Any]:
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
         _add_limits(made["paths"])
+        _add_examples(made["paths"])
         components = made.setdefault("components", {})
         components["schemas"] = {**components.get("schemas", {}), **_COMPONENTS}
         components["securitySchemes"] = {
@@ -125,3 +143,13 @@ def _add_limits(paths: Mapping[str, Any]) -> None:
             for status, text in refusals.items():
                 response = {"description": text} | _content(MEDIA_TYPE, _schema_of(ProblemDocument))
                 operation["responses"].setdefault(status, response)
+
+
+def _add_examples(paths: Mapping[str, Any]) -> None:
+    """Add an example to every required parameter; a body has that of its type."""
+    for operations in paths.values():
+        for operation in operations.values():
+            for one in operation.get("parameters", ()):
+                if one["required"]:
+                    values = one["schema"].get("enum")
+                    one["example"] = values[0] if values else _EXAMPLES[one["name"]]

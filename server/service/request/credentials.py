@@ -9,7 +9,6 @@ from pydantic import Field
 from server.service.access.accounts import Accounts, LockedOut
 from server.service.access.activity import Outcome
 from server.service.access.passwords import SHORTEST_PASSWORD
-from server.service.access.people import Person
 from server.service.http.problems import Problem, retry_after
 from server.service.request.guard import note, records_of
 from server.service.request.services import services_of
@@ -48,9 +47,3 @@ async def note_sign_in(request: Request, name: str, how: str) -> None:
         target=target,
         is_stranger=is_stranger,
     )
-
-
-def check_in_person(who: Person) -> None:
-    """Refuse a token; raises ``Problem`` 403."""
-    if who.by != "session":
-        raise Problem(403, "a token cannot do this; sign in")

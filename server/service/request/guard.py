@@ -37,6 +37,7 @@ def guarded(
     problems: dict[int, str] | None = None,
     action: str | None = "saw",
     media_type: str = "application/json",
+    is_in_person: bool = False,
 ) -> dict[str, Any]:
     """Return a route's guard: nobody passes without ``right``.
 
@@ -47,13 +48,25 @@ def guarded(
         problems: its other possible answers.
         action: the recorded action; ``None`` where the route records it itself, once done.
         media_type: the answer's media type.
+        is_in_person: whether a token is refused, whatever its scopes.
     """
+    checks = [Depends(_checked(right, action))]
+    if is_in_person:
+        checks.append(Depends(_check_in_person))
+    ways: list[dict[str, list[str]]] = [{"session": []}]
+    if not is_in_person:
+        ways.append({"token": []})
     return {
-        "dependencies": [Depends(_checked(right, action))],
+        "dependencies": checks,
         "responses": responses_of(model, status, _REFUSALS | (problems or {}), media_type),
         "status_code": status,
-        "openapi_extra": {"security": [{"session": []}, {"token": []}], "x-right": str(right)},
+        "openapi_extra": {"security": ways, "x-right": str(right)},
     }
+
+
+def _check_in_person(connection: HTTPConnection) -> None:
+    if connection.state.person.by != "session":
+        raise Problem(403, "a token cannot do this; sign in")
 
 
 def watched(right: Right) -> list[Any]:

@@ -10,7 +10,7 @@ from server.service.access.people import Right, Role
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.body import Body
-from server.service.request.credentials import NewPassword, check_in_person
+from server.service.request.credentials import NewPassword
 from server.service.request.guard import Who, guarded, note, records_of
 
 _NO_ACCOUNT: Final = "There is no such account."
@@ -24,7 +24,12 @@ Tables = Annotated[
 router = APIRouter()
 
 
-class NewAccount(Body):
+class NewAccount(
+    Body,
+    json_schema_extra={
+        "example": {"name": "kim", "role": "pit", "password": "the password of kim"}
+    },
+):
     """A new account."""
 
     name: Name
@@ -34,7 +39,7 @@ class NewAccount(Body):
     """The tables that it may see; where empty, all."""
 
 
-class AccountChange(Body):
+class AccountChange(Body, json_schema_extra={"example": {"active": False}}):
     """The changes of an account; missing fields stay unchanged."""
 
     role: Role | None = None
@@ -52,11 +57,17 @@ async def accounts(request: Request) -> Response:
 
 @router.post(
     "/api/accounts",
-    **guarded(Right.KEEP_ACCOUNTS, Account, status=201, problems={409: _TAKEN}, action=None),
+    **guarded(
+        Right.KEEP_ACCOUNTS,
+        Account,
+        status=201,
+        problems={409: _TAKEN},
+        action=None,
+        is_in_person=True,
+    ),
 )
 async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
     """Create an account; its first password must be changed at the first sign-in."""
-    check_in_person(who)
     made = await records_of(request).accounts(
         lambda kept: kept.add(
             sent.name, sent.role, sent.password, is_first=True, tables=sent.tables
@@ -73,6 +84,7 @@ async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
         Account,
         problems={404: _NO_ACCOUNT, 409: _TAKEN},
         action=None,
+        is_in_person=True,
     ),
 )
 async def change_account(request: Request, who: Who, name: str, sent: AccountChange) -> Response:
@@ -81,7 +93,6 @@ async def change_account(request: Request, who: Who, name: str, sent: AccountCha
     Where everything sent is as it was, nothing ends. With a new password, which must be changed at
     the next sign-in, its tokens end too.
     """
-    check_in_person(who)
     changed = await records_of(request).accounts(
         lambda kept: kept.change(
             name,

@@ -30,7 +30,18 @@ class SentIdentity(Body):
     table: Text | None = None
 
 
-class SentCheckpoint(Body):
+class SentCheckpoint(
+    Body,
+    json_schema_extra={
+        "example": {
+            "type": "journal_checkpoint",
+            "identity": {"journal": "6d0f0c2a", "name": "bj-07", "table": "BJ-07"},
+            "seq": 120,
+            "head": "9f" * 32,
+            "at": 1780341240000000000,
+        }
+    },
+):
     """A checkpoint, as the table's journal made it."""
 
     type: Literal["journal_checkpoint"]

@@ -52,7 +52,10 @@ class Place(Body):
     nth: Annotated[int, Field(ge=0, le=51)] = 0
 
 
-class NewDecision(Body):
+class NewDecision(
+    Body,
+    json_schema_extra={"example": {"decision": "void", "reason": "The cards fell to the floor."}},
+):
     """A decision on an item."""
 
     decision: Decision
@@ -68,7 +71,9 @@ class NewDecision(Body):
     """The `seq` of the decision that this one replaces; without it the item must be undecided."""
 
 
-class Approval(Body):
+class Approval(
+    Body, json_schema_extra={"example": {"approve": True, "reason": "Seen in the video."}}
+):
     """A second person's answer to a proposal."""
 
     approve: bool = True

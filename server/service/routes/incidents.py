@@ -71,7 +71,10 @@ class WantedIncidents:
         )
 
 
-class NewIncident(Body):
+class NewIncident(
+    Body,
+    json_schema_extra={"example": {"session": "bj-07", "round": 2, "text": "A player complains."}},
+):
     """A round to examine although nothing was found wrong."""
 
     session: Annotated[str, Field(min_length=1, max_length=200)]
@@ -79,19 +82,19 @@ class NewIncident(Body):
     text: Text
 
 
-class Assignment(Body):
+class Assignment(Body, json_schema_extra={"example": {"to": "kim"}}):
     """The person to work on it; null for nobody."""
 
     to: Annotated[str, Field(min_length=1, max_length=40)] | None
 
 
-class Comment(Body):
+class Comment(Body, json_schema_extra={"example": {"text": "Look at the other camera."}}):
     """A comment."""
 
     text: Text
 
 
-class Reason(Body):
+class Reason(Body, json_schema_extra={"example": {"reason": "The player was paid the rest."}}):
     """A reason."""
 
     reason: Text

@@ -114,7 +114,12 @@ class NewTrayChange(Body):
     slip: Named | None = None
 
 
-class NewEntry(Body):
+class NewEntry(
+    Body,
+    json_schema_extra={
+        "example": {"fact": {"type": "round_called_off", "reason": "The shoe fell."}, "round": 12}
+    },
+):
     """What a person states. Their name is added by the service."""
 
     fact: Annotated[

@@ -15,7 +15,6 @@ from server.service.request.credentials import (
     WRONG_PASSWORD,
     Code,
     Password,
-    check_in_person,
     counted,
 )
 from server.service.request.guard import Who, guarded, note, records_of
@@ -25,13 +24,15 @@ _NO_ACCOUNT: Final = "There is no such account."
 router = APIRouter()
 
 
-class OwnPassword(Body):
+class OwnPassword(Body, json_schema_extra={"example": {"password": "the password of kim"}}):
     """One's own password again, for a sensitive action."""
 
     password: Password
 
 
-class OwnFactor(Body):
+class OwnFactor(
+    Body, json_schema_extra={"example": {"password": "the password of kim", "code": "287082"}}
+):
     """One's own password and a code, for turning the second factor off."""
 
     password: Password
@@ -39,7 +40,7 @@ class OwnFactor(Body):
     """Of the authenticator, or a recovery code."""
 
 
-class OwnCode(Body):
+class OwnCode(Body, json_schema_extra={"example": {"code": "287082"}}):
     """A code of the authenticator."""
 
     code: Code
@@ -53,11 +54,11 @@ class OwnCode(Body):
         status=201,
         problems={409: "The password is wrong, or a second factor exists already.", 429: LOCKED},
         action=None,
+        is_in_person=True,
     ),
 )
 async def begin_factor(request: Request, who: Who, sent: OwnPassword) -> Response:
     """Create a secret for an authenticator app; it takes effect once a code is confirmed."""
-    check_in_person(who)
     made = await counted(request, who.name, lambda kept: kept.begin_factor(who.name, sent.password))
     if made is None:
         raise Problem(409, WRONG_PASSWORD)
@@ -72,11 +73,11 @@ async def begin_factor(request: Request, who: Who, sent: OwnPassword) -> Respons
         Recovery,
         problems={409: "The code does not belong to the new secret, or there is no new secret."},
         action=None,
+        is_in_person=True,
     ),
 )
 async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
     """Turn the second factor on; from now on a sign-in requires a code."""
-    check_in_person(who)
     codes = await records_of(request).accounts(
         lambda kept: kept.confirm_factor(who.name, sent.code)
     )
@@ -97,11 +98,11 @@ async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
         status=204,
         problems={409: "Password or code is wrong, or there is no second factor.", 429: LOCKED},
         action=None,
+        is_in_person=True,
     ),
 )
 async def drop_own_factor(request: Request, who: Who, sent: OwnFactor) -> Response:
     """Turn one's own second factor off, with a code; every session of the account ends."""
-    check_in_person(who)
     dropped = await counted(
         request,
         who.name,
@@ -120,11 +121,11 @@ async def drop_own_factor(request: Request, who: Who, sent: OwnFactor) -> Respon
         status=204,
         problems={404: _NO_ACCOUNT, 409: "It has none, or it is your own account."},
         action=None,
+        is_in_person=True,
     ),
 )
 async def drop_factor(request: Request, who: Who, name: str) -> Response:
     """Turn another person's lost second factor off; the account's sessions end."""
-    check_in_person(who)
     if name == who.name:
         raise Problem(409, "remove your own second factor with one of its codes: /api/me")
     known = await records_of(request).accounts(lambda kept: kept.all())

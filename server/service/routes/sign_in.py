@@ -17,7 +17,6 @@ from server.service.request.credentials import (
     Code,
     NewPassword,
     Password,
-    check_in_person,
     counted,
     note_sign_in,
 )
@@ -37,7 +36,9 @@ _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 router = APIRouter()
 
 
-class SignIn(Body):
+class SignIn(
+    Body, json_schema_extra={"example": {"name": "kim", "password": "the password of kim"}}
+):
     """A name and its password."""
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
@@ -46,7 +47,10 @@ class SignIn(Body):
     """Of the authenticator, or a recovery code, where the account requires one."""
 
 
-class PasswordChange(Body):
+class PasswordChange(
+    Body,
+    json_schema_extra={"example": {"old": "the password of kim", "new": "the next one of kim"}},
+):
     """One's own password, old and new."""
 
     old: Password
@@ -96,7 +100,9 @@ async def sign_in(request: Request, sent: SignIn) -> Response:
     return answer
 
 
-@router.post("/api/sign-out", **guarded(Right.KEEP_SELF, status=204, action=None))
+@router.post(
+    "/api/sign-out", **guarded(Right.KEEP_SELF, status=204, action=None, is_in_person=True)
+)
 async def sign_out(request: Request, who: Who) -> Response:
     """End this session."""
     session = request.cookies.get(COOKIE, "")
@@ -121,11 +127,11 @@ async def me(request: Request, who: Who) -> Response:
         status=204,
         problems={409: "The old password is wrong, or the new one is refused.", 429: LOCKED},
         action=None,
+        is_in_person=True,
     ),
 )
 async def change_password(request: Request, who: Who, sent: PasswordChange) -> Response:
     """Change one's own password; every session of the account ends, and its tokens."""
-    check_in_person(who)
     records = records_of(request)
     if not await counted(request, who.name, lambda kept: kept.is_password(who.name, sent.old)):
         raise Problem(409, WRONG_PASSWORD)

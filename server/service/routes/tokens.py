@@ -18,7 +18,9 @@ _NO_ACCOUNT: Final = "There is no such account."
 router = APIRouter()
 
 
-class NewToken(Body):
+class NewToken(
+    Body, json_schema_extra={"example": {"label": "board", "scopes": ["see_tables", "see_rounds"]}}
+):
     """A new token; its rights never exceed the account's."""
 
     label: Annotated[str, Field(min_length=1, max_length=80)]

@@ -24,6 +24,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/health"): EVERYBODY,
     ("GET", "/ready"): EVERYBODY,
     ("GET", "/api/openapi.json"): EVERYBODY,
+    ("GET", "/api/docs"): EVERYBODY,
     ("GET", "/api/schema/events"): EVERYBODY,
     ("GET", "/api/asyncapi.json"): EVERYBODY,
     ("POST", "/api/sign-in"): EVERYBODY,
@@ -140,7 +141,7 @@ def test_the_table_names_every_route_there_is(tmp_path: Path) -> None:
     app = make_app(Setup(tmp_path, tmp_path), SimulatedClock())
     paths = app.openapi()["paths"]
     routes = {(method.upper(), path) for path, methods in paths.items() for method in methods}
-    documents = {"/api/openapi.json", "/api/schema/events", "/api/asyncapi.json"}
+    documents = {"/api/openapi.json", "/api/docs", "/api/schema/events", "/api/asyncapi.json"}
     assert routes | {("GET", path) for path in documents} == set(MAY)
 
 
