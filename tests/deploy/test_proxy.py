@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -187,11 +187,12 @@ def is_closed(one: socket.socket) -> bool:
         return True
 
 
-def test_held_connections_cost_the_service_nothing_and_end_in_time(site: Site) -> None:
+@contextmanager
+def holding(site: Site, number: int) -> Iterator[list[socket.socket]]:
+    """Keep connections open: silent ones, half a handshake, and requests that never end."""
     with ExitStack() as kept:
-        before = site.descriptors
         held = []
-        for index in range(300):
+        for index in range(number):
             one = socket.create_connection(site.place, 5, (f"127.0.1.{index % 20 + 1}", 0))
             if index % 5 == 0:
                 one = site.trusted.wrap_socket(one, server_hostname="127.0.0.1")
@@ -199,6 +200,12 @@ def test_held_connections_cost_the_service_nothing_and_end_in_time(site: Site) -
             else:
                 one.sendall(b"\x16\x03\x01" if index % 2 else b"")
             held.append(kept.enter_context(one))
+        yield held
+
+
+def test_held_connections_cost_the_service_nothing_and_end_in_time(site: Site) -> None:
+    before = site.descriptors
+    with holding(site, 300) as held:
         with site.anyone() as client:
             for _ in range(5):
                 began_s = time.monotonic()
@@ -206,6 +213,34 @@ def test_held_connections_cost_the_service_nothing_and_end_in_time(site: Site) -
                 assert time.monotonic() - began_s < 2
         assert site.descriptors <= before + 5
         until(lambda: all(map(is_closed, held)), 400)
+
+
+def test_a_viewer_loses_nothing_while_hundreds_are_held(site: Site) -> None:
+    with (
+        Journal.create(site.journals / "bj-21.journal") as journal,
+        site.signed_in("surveillance") as officer,
+    ):
+        journal.append(RoundOpened(round=1, at=1, table="BJ-21"))
+        until(lambda: "bj-21" in officer.get("/api/sessions").text)
+        cookie = {"Cookie": f"pitwatch={officer.cookies['pitwatch']}", "Origin": site.url}
+        address = f"{site.url.replace('https', 'wss')}/stream?from=bj-21:0"
+        with (
+            connect(address, ssl=site.trusted, additional_headers=cookie, proxy=None) as viewer,
+            holding(site, 300),
+        ):
+            journal.append_all(RoundOpened(round=n, at=n, table="BJ-21") for n in range(2, 51))
+            seen = [json.loads(viewer.recv(20))["event"]["seq"] for _ in range(50)]
+        assert seen == [*range(1, 51)]
+
+
+def test_prometheus_reads_the_metrics_with_its_token(site: Site) -> None:
+    with site.signed_in("engineer") as engineer:
+        made = engineer.post("/api/tokens", json={"label": "prom", "scopes": ["see_metrics"]})
+        token = made.json()["secret"]
+    with site.anyone() as prometheus:
+        assert prometheus.get("/metrics").status_code == 401
+        read = prometheus.get("/metrics", headers={"Authorization": f"Bearer {token}"})
+    assert "\npitwatch_connections " in read.text
 
 
 def test_who_reads_nothing_is_dropped(site: Site) -> None:

@@ -45,7 +45,8 @@ class Server(uvicorn.Server):
 def configured(app: Any, **options: Any) -> uvicorn.Config:
     """Return uvicorn's configuration of the service.
 
-    A quarter of this process's descriptors stays free for journals, databases and videos.
+    Requests are answered 503 while connections take three quarters of this process's descriptors.
+    The rest is for journals, databases and videos.
     """
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return uvicorn.Config(

@@ -2,20 +2,34 @@
 
 import resource
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from models.errors import OperatorError
 from server.service.http.listening import bound_to, configured
-from tests.server.service.house import house
+from tests.server.service.house import house, until
 
 
-def test_a_quarter_of_the_descriptors_stays_free() -> None:
-    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = configured(app=None).limit_concurrency
-    assert limit is not None
-    assert limit <= descriptors * 3 / 4 + 1
+def test_connections_may_take_three_quarters_of_the_descriptors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (16384, 16384))
+    assert configured(app=None).limit_concurrency == 12288
+
+
+def test_too_many_connections_are_answered_503_until_some_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (40, 40))
+    with house(tmp_path, tmp_path / "state") as found, found.anyone() as client:
+        host, port = found.url.rpartition("/")[2].split(":")
+        with ExitStack() as held:
+            for _ in range(30):
+                held.enter_context(socket.create_connection((host, int(port)), 5))
+            until(lambda: client.get("/health").status_code == 503)
+        until(lambda: client.get("/health").status_code == 200)
 
 
 def test_open_connections_are_counted(tmp_path: Path) -> None:
