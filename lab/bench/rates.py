@@ -280,6 +280,20 @@ def rate_of_all(deck: Deck, what: str) -> float:
 
 
 def _of_all(about: Set[str], what: str) -> float:
+    seen, of = _counted(about, what)
+    return (seen + 0.5) / (of + 1)
+
+
+def counted_of_all(deck: Deck, what: str) -> tuple[int, int]:
+    """Return how often something was recorded of all games together, and of how many.
+
+    Raises:
+        SystemExit: nothing was recorded of the deck.
+    """
+    return _counted({f"{game}, {deck} deck: " for game in BOOKS}, what)
+
+
+def _counted(about: Set[str], what: str) -> tuple[int, int]:
     recorded = [one for run in load(RESULTS / "rates.json").runs for one in run.claims]
     if not any(one.claim.startswith(tuple(about)) for one in recorded):
         raise SystemExit(
@@ -287,8 +301,7 @@ def _of_all(about: Set[str], what: str) -> float:
         )
     names = {name + what for name in about}
     found = [one for one in recorded if one.claim in names and one.of is not None]
-    seen = sum(float(one.value) for one in found)
-    return (seen + 0.5) / (sum(one.of or 0 for one in found) + 1)
+    return sum(int(one.value) for one in found), sum(one.of or 0 for one in found)
 
 
 def film_rates(game: Game, deck: Deck) -> FilmRates:

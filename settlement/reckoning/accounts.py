@@ -28,7 +28,7 @@ FAINT: Final = 1e4
 _SPEAKS: Final = 2.0
 """A sense that makes an account less than so many times likelier or less likely says nothing."""
 
-_UTMOST: Final = 50.0
+UTMOST: Final = 50.0
 """Logarithm of the odds beyond which more says nothing."""
 
 
@@ -144,7 +144,7 @@ def _account(
 def _witnesses(rival: Rival, stated: Outcome) -> tuple[Witness, ...]:
     """Return which senses speak for a rival or against it, the loudest first."""
     less, more = _kinds(stated), _kinds(rival.outcome)
-    odds = {sense: exp(min(_UTMOST, log_odds)) for sense, log_odds in rival.by_sense.items()}
+    odds = {sense: exp(min(UTMOST, log_odds)) for sense, log_odds in rival.by_sense.items()}
     odds["play"] = odds.get("play", 1.0) * MISTAKE ** (len(more) - len(less))
     heard = [
         Witness(sense, _rounded(one))

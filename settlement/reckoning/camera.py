@@ -17,25 +17,18 @@ from settlement.reckoning.likeness import doubted_again, fresh, glimpsed, looks_
 from settlement.reckoning.meaning import MOVED_MM, Look, Option, Room
 from settlement.reckoning.odds import (
     BACK_AS_FACE,
-    BURNED,
     COMES_BACK,
     DOUBTED,
-    GLIMPSED,
-    HIDDEN_LONG_FOR_NS,
     HIDDEN_LONG_NS,
-    LAID_APART,
-    LOST_SIGHT,
     MISSED,
     MISTAKE,
-    MOVED_AT_ONCE,
     MOVES,
-    NOTHING_TO_ANOTHER,
-    PUT_BACK,
     SAME_PLACE_MM,
     SEEN_AGAIN,
-    SEEN_TWICE,
+    TO_ANOTHER,
     TRACK_BROKEN,
-    TURNED_IN_DEAL,
+    TRACK_ERRS,
+    UNUSUAL,
     ZONE_MM2,
 )
 from settlement.reckoning.places import Places, spread
@@ -84,7 +77,7 @@ class Camera:
             same_side = (known == NO_BACK_THERE) == (look.face == "down")
             if look.seen.change == "read" and same_side:
                 if look.further:
-                    return [Option(log(NOTHING_TO_ANOTHER))]
+                    return [Option(log(TO_ANOTHER))]
                 again = 1.0 if look.doubted and look.seen.single_look else SEEN_AGAIN
                 return [Option(log(again))]
         found = self._of_new(story, look, least)
@@ -101,14 +94,14 @@ class Camera:
     def _of_known(self, story: Story, card: InPlay, look: Look) -> list[Option]:
         evidence = 0.0 if doubted_again(card, look) else looks_alike(card, look)
         if card.face == "up" and look.face == "down":
-            evidence += log(PUT_BACK)
+            evidence += log(MOVES)
         # Where cameras differ, one that reads a card again sees it where it saw it before.
         lies = look.seen.change == "read" or card.face != look.face
         moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
         if moved and not lies:
             evidence += log(MOVES)
         if card.face == "down" and look.face == "up" and glimpsed(card, look):
-            return [Option(log(GLIMPSED), kind="none")]
+            return [Option(log(BACK_AS_FACE), kind="none")]
         if card.face == "down" and look.face == "up":
             in_deal = bool(due_in_deal(story, self._rules))
             evidence += _early(story, card, look, in_deal=in_deal)
@@ -152,7 +145,7 @@ class Camera:
             mistakes = 0.0
             if look.face == "down" and card.face == "up":
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
-                other = 0.0 if mistakes else log(PUT_BACK)
+                other = 0.0 if mistakes else log(MOVES)
             looks = (
                 looks_alike(card, look)
                 if card.shoe_card is not None
@@ -163,7 +156,7 @@ class Camera:
             if in_deal and card.to != "dealer" and (card.face, look.face) == ("down", "up"):
                 # Its face was hidden all the time; a back may have been missed, and turned up now.
                 long_ns = max(0, look.at - card.at - HIDDEN_LONG_NS)
-                evidence = place + looks - long_ns / HIDDEN_LONG_FOR_NS
+                evidence = place + looks - long_ns / HIDDEN_LONG_NS
                 yield Option(evidence, log(MISTAKE), ident=card.ident, kind="again", dealt_up=True)
             return
         if card.where == "off":
@@ -173,20 +166,20 @@ class Camera:
         assert card.place is not None
         if card.face == look.face:
             off = apart_mm(card.place, look.place)
-            same = log(SEEN_TWICE) + spread(off, SAME_PLACE_MM)
+            same = log(TRACK_ERRS) + spread(off, SAME_PLACE_MM)
             if look.face == "down" and self._another_is_held(story, card):
                 same += log(MISSED)
             yield Option(same + alike, ident=card.ident, kind="again")
-            moved = log(LAID_APART if hand is not None and hand.waits_for_second else TRACK_BROKEN)
-            moved -= log(ZONE_MM2)
+            apart = hand is not None and hand.waits_for_second
+            moved = (0.0 if apart else log(TRACK_BROKEN)) - log(ZONE_MM2)
             if card.tucked or look.at - card.rested_at < SECOND:
-                moved += log(MOVED_AT_ONCE)
+                moved += log(MOVES)
             moved += self._places.side(story, hand, look)
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             soon = look.at - card.rested_at < SECOND
             yield Option(
-                log(5 * TRACK_BROKEN * (MOVED_AT_ONCE if soon else 1.0))
+                log(5 * TRACK_BROKEN * (MOVES if soon else 1.0))
                 + self._places.again(story, card, look)
                 + alike
                 + _early(story, card, look, in_deal=in_deal),
@@ -213,7 +206,7 @@ class Camera:
             yield Option(log(COMES_BACK) - log(ZONE_MM2) + alike, ident=card.ident, kind="again")
             return
         settled = hand is not None and hand.paid >= 0
-        prior = PUT_BACK if look.face == "down" else LOST_SIGHT if settled else COMES_BACK
+        prior = MOVES if look.face == "down" else TRACK_ERRS if settled else COMES_BACK
         place = self._places.again(story, card, look) + self._places.side(story, hand, look)
         yield Option(log(prior) + place + alike, ident=card.ident, kind="again")
 
@@ -223,7 +216,7 @@ def _aside(story: Story, look: Look, claims: Sequence[Claim]) -> list[Option]:
     drawn = [claim for claim in claims if claim.draw in story.supply.drawn]
     if not drawn:
         return [Option(0.0)]
-    burned = 0.0 if story.supply.fresh_shoe is not None else log(BURNED)
+    burned = 0.0 if story.supply.fresh_shoe is not None else log(UNUSUAL)
     burned -= log(ZONE_MM2)
     found = [Option(burned + one.evidence, kind="aside", draw=one.draw) for one in drawn]
     return [*found, Option(of_nothing(look))]
@@ -258,7 +251,7 @@ def _with_cards_owed(story: Story, option: Option) -> list[Option]:
     if card.to == "dealer":
         option.mistakes += len(owed) * log(MISTAKE)
     else:
-        option.evidence += log(TURNED_IN_DEAL)
+        option.evidence += log(UNUSUAL)
     return [option, came]
 
 
@@ -278,7 +271,7 @@ def _early(story: Story, card: InPlay, look: Look, *, in_deal: bool) -> float:
         return 0.0
     natural_yet = look.reading is None or look.reading.likeliest.points in (1, 10)
     waits = len(hand.cards) < 2 or (in_deal and not natural_yet)
-    return log(TURNED_IN_DEAL) if waits else 0.0
+    return log(UNUSUAL) if waits else 0.0
 
 
 def _one_of_each(options: Iterable[tuple[InPlay, Option]], look: Look) -> list[Option]:

@@ -18,21 +18,18 @@ from settlement.reckoning.holds import PAID_HOLD_NS
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
-    ENTERED_AMISS,
     GOES_UNSEEN,
     HIDDEN,
     MISTAKE,
     PAID_EARLY,
-    PAID_TWICE,
     TAKEN_BACK,
+    UNUSUAL,
     doubles,
 )
+from settlement.reckoning.shoe import MOST_ON_WAY
 from settlement.reckoning.story import Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
-
-_MOST_HIDDEN: Final = 3
-"""So many cards on their way are weighed as the one that a change of chips is about."""
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
@@ -166,12 +163,12 @@ def _of_taken(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Me
 def _of_settled(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:
     """Return what a change may mean on a hand that was paid, or whose player took his wager."""
     if hand.paid < 0:
-        return [Meaning(0.0, "idle"), Meaning(log(PAID_TWICE), "payment")]
+        return [Meaning(0.0, "idle"), Meaning(log(UNUSUAL), "payment")]
     if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and hand.lies:
         # Its player bets anew only where all these cards were taken up unseen.
         lying = sum(card.where == "felt" for card in (*hand.cards, *story.dealer))
-        return [Meaning(log(PAID_TWICE), "payment"), Meaning(lying * log(GOES_UNSEEN), "idle")]
-    return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
+        return [Meaning(log(UNUSUAL), "payment"), Meaning(lying * log(GOES_UNSEEN), "idle")]
+    return [Meaning(log(UNUSUAL) if delta > 0 else 0.0, "idle")]
 
 
 def _by_other_face(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -207,7 +204,7 @@ def _hidden(story: Story, hand: Hand, change: Change, rules: Rulebook) -> Iterat
     on_way = [draw for draw in story.supply.drawn if draw.certain and draw.at < change.at]
     if on_way:
         due = due_in_deal(story, rules)
-        for skipped, draw in enumerate(on_way[:_MOST_HIDDEN]):
+        for skipped, draw in enumerate(on_way[:MOST_ON_WAY]):
             if skipped >= len(due):
                 yield from _with_card(story, hand, draw, Coming("up", draw.at, skipped))
             elif due[skipped] == hand.spot:
@@ -236,7 +233,7 @@ def _with(hand: Hand, draw: Draw | None, at: int) -> Hand:
 def _in_turn(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
     """Return what a change may mean before the dealer's turn, for a hand as it lies."""
     delta = change.total - story.plates.get(change.key, 0)
-    amiss = log(ENTERED_AMISS) if hand.entered_double else 0.0
+    amiss = log(UNUSUAL) if hand.entered_double else 0.0
     found = _payments(story, hand, change, rules)
     for meaning in found:
         meaning.evidence += amiss

@@ -21,7 +21,12 @@ from settlement.reckoning.decide import Hypothesis, decide, likely
 from settlement.reckoning.differing import card_at, lacking
 from settlement.reckoning.edits import Seen, edits, of_faces
 from settlement.reckoning.in_play import InPlay
-from settlement.reckoning.odds import LASTING, MISJUDGED_FROM, MISTAKE, UNMODELLED
+from settlement.reckoning.odds import (
+    LASTING,
+    MISJUDGED_FROM,
+    MISTAKE,
+    UNMODELLED,
+)
 from settlement.reckoning.orders import as_laid, as_seen, in_time
 from settlement.reckoning.places import Places
 from settlement.reckoning.record import gist
@@ -37,6 +42,7 @@ from settlement.reconcile.weighing import Outcome, Question, Weighing
 _MOST_AMENDED: Final = 16
 """Stories of a round. Chosen: a round with unread cards and hundreds of stories kept a live table
 busy for minutes where all of them were amended."""
+
 
 _DOUBT: Final = 2e-4
 """Another face is stated in place of a card's own where all else has these odds at most beside it.

@@ -25,9 +25,9 @@ from settlement.reckoning.odds import (
     HIDDEN_LONG_NS,
     HIDDEN_TO_ANOTHER,
     KEPT,
-    LONG_TO_ANOTHER,
     MISTAKE,
-    TAKES_OVER,
+    TO_ANOTHER,
+    TRACK_ERRS,
     ZONE_MM2,
     hidden_for,
 )
@@ -188,7 +188,7 @@ class Deals:
             for draw in draws(story, card.to, coming, order, self._rules):
                 place = self._places.due(story, card.to, draw.number, look, claim=claim)
                 yield Option(
-                    log(TAKES_OVER * ZONE_MM2) + draw.evidence + place + claim.evidence,
+                    log(TRACK_ERRS * ZONE_MM2) + draw.evidence + place + claim.evidence,
                     draw.mistakes,
                     ident=card.ident,
                     to=card.to,
@@ -239,7 +239,7 @@ def _in_its_turn(
                     others = story.cameras.watching(look.place, since) - 1
                     long = look.at - ended_at > HIDDEN_LONG_NS
                     further = hidden_for(look.at - ended_at)
-                    further += max(0, others) * log(LONG_TO_ANOTHER if long else HIDDEN_TO_ANOTHER)
+                    further += max(0, others) * log(TO_ANOTHER if long else HIDDEN_TO_ANOTHER)
                 earlier = Claim(claim.evidence + further, None, on_way)
                 earlier.at = ended_at - 1
                 yield earlier

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from models.events import AnyFact, CardDealt, PaymentMade, WagerPlaced
 from models.judgements import Change, Sense
-from settlement.reckoning.accounts import FAINT, Rival
+from settlement.reckoning.accounts import FAINT, UTMOST, Rival
 from settlement.reckoning.odds import ASKED_FROM, FORGOTTEN, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.record import gist
 from settlement.reconcile.weighing import Outcome, Question
@@ -30,9 +30,6 @@ _MOST_SETTLED: Final = 400
 
 _PRICES: Final = {"missing_card": FORGOTTEN}
 """Mistakes that few hands leave room for."""
-
-_UTMOST: Final = 50.0
-"""Logarithm of the odds beyond which more says nothing."""
 
 
 Settle: TypeAlias = Callable[[Sequence[AnyFact]], Outcome]
@@ -170,7 +167,7 @@ def decide(
         if its.mistakes > outcome.mistakes and _kinds(its) == _kinds(outcome):
             # It holds all that the stated one does, and explains none of it.
             its_own += log(MISTAKE)
-        odds = exp(min(_UTMOST, its_own - own))
+        odds = exp(min(UTMOST, its_own - own))
         verdict = its.mistakes != outcome.mistakes
         if its.money != outcome.money or (verdict and _sees_more(facts, counted)):
             found.wrong += odds

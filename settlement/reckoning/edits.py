@@ -32,17 +32,16 @@ from settlement.reckoning.decide import Edit
 from settlement.reckoning.differing import card_at
 from settlement.reckoning.in_play import Hand
 from settlement.reckoning.odds import (
-    ACROSS,
     HIDDEN_LONG_NS,
     HIDDEN_TO_ANOTHER,
     HIT,
-    LONG_TO_ANOTHER,
     MISSED,
     MISSED_FACE,
     MISTAKE,
     NO_BACK,
     SHOE_MISSED,
-    SILENT_PLATES,
+    TO_ANOTHER,
+    UNUSUAL,
     doubles,
     hidden_for,
     hits,
@@ -324,7 +323,7 @@ def _when(seen: Seen, at: int, to: int) -> float | None:
 
 def _hidden(seen: Seen, for_ns: int) -> float:
     """Return how likely arms hid a card so long from every camera, as a logarithm."""
-    another = HIDDEN_TO_ANOTHER if for_ns <= HIDDEN_LONG_NS else LONG_TO_ANOTHER
+    another = HIDDEN_TO_ANOTHER if for_ns <= HIDDEN_LONG_NS else TO_ANOTHER
     return hidden_for(for_ns) + (seen.cameras - 1) * log(another)
 
 
@@ -373,7 +372,7 @@ def _of_chips(seen: Seen) -> Iterator[Edit]:
         if hand.owed or (across and not hand.doubled):
             # Chips were added and no card followed; or a card lies as a double's does.
             prior = log(doubles(_faces(record, *own)[:2]))
-            kind, weight = ("main", -prior) if hand.owed else ("double", prior - log(ACROSS))
+            kind, weight = ("main", -prior) if hand.owed else ("double", prior - log(UNUSUAL))
             for at in _added(hand, record):
                 fact = record[at]
                 assert isinstance(fact, WagerPlaced)
@@ -410,7 +409,7 @@ def _of_silent_plates(seen: Seen) -> Iterator[Edit]:
             Change(at, 1, (replace(fact, amount=due[fact.spot, fact.hand]),))
             for at, fact in still.items()
         ]
-        yield Edit(log(SILENT_PLATES), "chips", changes, tells=PLATES_SILENT)
+        yield Edit(log(MISTAKE), "chips", changes, tells=PLATES_SILENT)
 
 
 def _of_entries(seen: Seen) -> Iterator[Edit]:

@@ -26,7 +26,7 @@ from models.rulebook import Rulebook
 from settlement.reckoning import shoe
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
 from settlement.reckoning.holds import ENTRY_HOLD_NS
-from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN, MISTAKE
+from settlement.reckoning.odds import HIDDEN, MISTAKE, UNUSUAL
 from settlement.reckoning.story import Story
 from settlement.reconcile.timing import ENTRY_NS
 
@@ -110,7 +110,7 @@ def _acted(story: Story, acted: PlayerActed) -> None:
     if not (hand.doubled or allowed.doubles) and len(hand.cards) > 1:
         story.mistakes += log(MISTAKE)
     if hand.paid >= 0:
-        story.weigh("console", log(ENTERED_AMISS))
+        story.weigh("console", log(UNUSUAL))
 
 
 def _split(story: Story, fact: PlayerActed) -> None:

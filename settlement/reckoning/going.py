@@ -4,7 +4,10 @@ from math import log
 
 from models.events import CardGone
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.odds import LOST_SIGHT, MISSED_BY_ONE
+from settlement.reckoning.odds import (
+    MISSED,
+    TRACK_ERRS,
+)
 from settlement.reckoning.story import Story
 from settlement.reconcile.cameras import LAG_NS, Witnesses
 
@@ -31,7 +34,7 @@ def attest(story: Story, gone: CardGone, witnesses: Witnesses) -> None:
         return
     card.attested += (witnesses,)
     if card.tracks == (track,):
-        story.weigh("camera", len(lacked(card.attested)) * log(MISSED_BY_ONE))
+        story.weigh("camera", len(lacked(card.attested)) * log(MISSED))
         card.attested = ()
 
 
@@ -64,7 +67,7 @@ def leave(story: Story, gone: CardGone, *, wholly: bool = False) -> None:
     at = gone.at or 0
     hand = story.hand_of(card)
     if hand is not None and not _may_be_settled(story) and _is_to_stay(story, hand, card):
-        story.weigh("camera", log(LOST_SIGHT))
+        story.weigh("camera", log(TRACK_ERRS))
     story.take_up(card, at, seqs)
     if card.to == "dealer":
         story.withdraw_unpaid()

@@ -13,12 +13,11 @@ from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     HIDDEN,
     HIDDEN_TO_ANOTHER,
+    MISSED,
     MISTAKE,
     OUT_OF_STEP,
     RHYTHM_SPREAD,
     SHOE_MISSED,
-    STOOD,
-    STOOD_UNSEEN,
     hits,
 )
 from settlement.reckoning.story import Story
@@ -421,5 +420,5 @@ def _stood(story: Story, hand: Hand) -> float:
     if hand.owed or story.done(hand):
         return 0.0
     if any(card.face == "down" for card in hand.cards):
-        return log(STOOD_UNSEEN)
-    return log(STOOD if None in hand.faces else 1.0 - hits(hand.faces))
+        return log(MISSED)
+    return log(1.0 - hits(hand.faces))

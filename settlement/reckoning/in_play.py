@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias
 from models.cards import Card
 from models.events import Dealt, Face, Spot
 from settlement.reconcile.cameras import Witnesses
-from settlement.reconcile.identity import SHOE_MISREAD_P
+from settlement.reconcile.identity import READ_AS_P, SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.sightings import Place, Track
 from settlement.reconcile.timing import SECOND, TAKING_NS
@@ -95,7 +95,7 @@ class InPlay:
         if self.shoe_card is None:
             return face if p >= KNOWN_P else _rank_of(self.reading)
         by_shoe = (1.0 - SHOE_MISREAD_P) * self.reading.p(self.shoe_card)
-        return self.shoe_card if by_shoe >= SHOE_MISREAD_P / 51 * p else face
+        return self.shoe_card if by_shoe >= READ_AS_P * p else face
 
     @property
     def timed(self) -> bool:
@@ -109,7 +109,7 @@ class InPlay:
         if not self.disputed or self.shoe_card is None or self.reading is None:
             return None
         face, p = self.reading.listed[0]
-        odds = SHOE_MISREAD_P / 51 * p / ((1.0 - SHOE_MISREAD_P) * self.reading.p(self.shoe_card))
+        odds = READ_AS_P * p / ((1.0 - SHOE_MISREAD_P) * self.reading.p(self.shoe_card))
         return (face, odds) if self.card is self.shoe_card else (self.shoe_card, 1.0 / odds)
 
     @property

@@ -1,8 +1,8 @@
 """How likely a card that is read looks as it does: again, at first, or as no card at all."""
 
 from math import log
-from typing import Final
 
+from models.cards import DECK
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.meaning import Look, Room
 from settlement.reckoning.odds import (
@@ -17,13 +17,8 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.shoe import alike
 from settlement.reckoning.story import Story
-from settlement.reconcile.looks import Reading, meant_by
+from settlement.reconcile.looks import MISREAD_P, Reading, meant_by
 from settlement.reconcile.sightings import AGREED_P
-
-_FACES: Final = 52.0
-
-_MISREAD: Final = 0.005
-"""A face that the decks hold no more of was read all the same. Chosen."""
 
 
 def looks_alike(card: InPlay, look: Look) -> float:
@@ -33,7 +28,7 @@ def looks_alike(card: InPlay, look: Look) -> float:
     if card.reading is None:
         return alike(card.shoe_card, look.reading)
     mass = sum(p * card.reading.each(face) for face, p in look.reading.listed)
-    return log(max(mass * _FACES, _MISREAD))
+    return log(max(mass * len(DECK), MISREAD_P))
 
 
 def doubted_again(card: InPlay, look: Look) -> bool:
@@ -74,7 +69,7 @@ def fresh(story: Story, look: Look, room: Room) -> float:
     if look.reading is None:
         return 0.0
     face = look.reading.likeliest
-    return 0.0 if room(face) - story.out(face) > 0 else log(_MISREAD)
+    return 0.0 if room(face) - story.out(face) > 0 else log(MISREAD_P)
 
 
 def held(story: Story, look: Reading | None, room: Room) -> Reading | None:
@@ -82,8 +77,8 @@ def held(story: Story, look: Reading | None, room: Room) -> Reading | None:
     if look is None:
         return None
     gone = {
-        face: _MISREAD
+        face: MISREAD_P
         for face, p in look.listed
-        if p > _MISREAD and room(face) - story.out(face) <= 0
+        if p > MISREAD_P and room(face) - story.out(face) <= 0
     }
     return look.weighed(gone) if gone and len(look.listed) > len(gone) else look

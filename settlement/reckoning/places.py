@@ -9,15 +9,14 @@ from models.rulebook import Rulebook
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.meaning import Look
 from settlement.reckoning.odds import (
-    ACROSS,
     ASTRAY,
     IN_ROW,
     NEAR,
     NEAR_SPREAD_MM,
-    NOT_ACROSS,
     OTHER_SIDE,
     PLACE_SPREAD_MM,
     ROW_STEP_MM,
+    UNUSUAL,
     ZONE_MM2,
 )
 from settlement.reckoning.shoe import Claim
@@ -130,9 +129,7 @@ class Places:
         if hand is None or owner == "dealer":
             return 0.0
         across = self._felt.sideways(look.place, owner)
-        if hand.owed:
-            return 0.0 if across else log(NOT_ACROSS)
-        return log(ACROSS) if across else 0.0
+        return 0.0 if across == hand.owed else log(UNUSUAL)
 
     def gap(self, dealer: list[InPlay]) -> float:
         """Return how much likelier the dealer's row holds a card more, as a logarithm.

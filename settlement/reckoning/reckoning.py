@@ -50,10 +50,10 @@ from settlement.reckoning.odds import (
     AGREED,
     ASKED_FROM,
     KEPT,
-    LOST_SIGHT,
     MANY_STORIES,
     MOST_STORIES,
     STORIES_APART,
+    TRACK_ERRS,
     TWIN_LINGERS,
 )
 from settlement.reckoning.record import gist
@@ -291,7 +291,7 @@ class Reckoning:
             going.leave(story, gone)
             found.append(story)
             if not over_at and (story.over_at or len(story.closed) > rounds):
-                lost.weigh("camera", log(LOST_SIGHT))
+                lost.weigh("camera", log(TRACK_ERRS))
                 ident = lost.tracks.pop((gone.source, gone.track), 0)
                 card = lost.card(ident)
                 if card is not None:

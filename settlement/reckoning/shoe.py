@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from models.cards import Card
+from models.cards import DECK, Card
 from models.events import (
     CardBoxed,
     CardBurned,
@@ -23,7 +23,6 @@ from settlement.reckoning.differing import gone_unseen
 from settlement.reckoning.grammar import due_in_deal, face_in_deal, takers
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import (
-    BEHIND_A_FAULT,
     GOES_UNSEEN,
     HIDDEN,
     LATE,
@@ -35,7 +34,7 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.story import Story
 from settlement.reconcile.draws import LARGEST_GAP, Draw, ShoeCount, merged, possible_draw, unread
-from settlement.reconcile.identity import SHOE_MISREAD_P
+from settlement.reconcile.identity import READ_AS_P, SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.timing import (
     CARRY_NS,
@@ -50,10 +49,8 @@ LAPSE_NS: Final = 17 * SECOND // 2
 """A card that left the shoe and did not come to rest by then went unseen; what a person enters of
 it comes before that."""
 
-_MOST_HIDDEN: Final = 3
-"""An unread card came before one of so many that are on their way."""
-
-_FACES: Final = 52.0
+MOST_ON_WAY: Final = 3
+"""So many cards on their way are weighed as the one that came just then."""
 
 
 class Claim:
@@ -145,7 +142,6 @@ class Shoe:
             if not draw.earliest + SHORTEST_CARRY_NS <= at <= draw.at + LAPSE_NS:
                 continue
             evidence = skipped * log(HIDDEN) + _late(draw, at) + alike(draw.card, look)
-            evidence += 0.0 if draw.certain else log(BEHIND_A_FAULT)
             found.append(Claim(evidence, draw, skipped))
             skipped += draw.certain
         found += self._unread(story, at, skipped, max((one.evidence for one in found), default=0.0))
@@ -163,7 +159,7 @@ class Shoe:
         yield latest
         if read >= log(HIDDEN) or not skipped:
             return
-        on_way = [draw for draw in story.supply.drawn if draw.certain][:_MOST_HIDDEN]
+        on_way = [draw for draw in story.supply.drawn if draw.certain][:MOST_ON_WAY]
         for before, draw in enumerate(on_way):
             if draw.at < at - CARRY_NS:
                 earlier = Claim((before + 1) * log(HIDDEN) + missed, None, before)
@@ -328,4 +324,4 @@ def alike(shoe_card: Card | None, look: Reading | None) -> float:
     meant = meant_by(shoe_card)
     seen = sum([look.share(face) for face in meant]) / len(meant)
     mass = (1.0 - SHOE_MISREAD_P) * seen
-    return log(_FACES * (mass + SHOE_MISREAD_P / 51.0))
+    return log(len(DECK) * (mass + READ_AS_P))

@@ -41,17 +41,17 @@ from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.moves import Moves
 from settlement.reckoning.odds import (
     DOUBLES,
-    ENTERED_AMISS,
     GOES_UNSEEN,
     MISSED,
-    MISSED_BY_ONE,
     MISSED_FACE,
     MISTAKE,
     NO_CARD_READ,
+    UNUSUAL,
     doubles,
 )
 from settlement.reckoning.record import gist
 from settlement.reconcile.cameras import Cameras
+from settlement.reconcile.felt import APART_MM
 from settlement.reconcile.timing import SWEPT_NS
 
 LEFT: Final = -1
@@ -59,10 +59,6 @@ LEFT: Final = -1
 
 NO_BACK_THERE: Final = -2
 """The card of a track that showed a back where no card lies."""
-
-
-_ASIDE_MM: Final = 60.0
-"""Halves of a pair lie at least so far apart."""
 
 
 class Closed:
@@ -339,7 +335,7 @@ class Story(CardFacts):
             None,
         )
         if card is None:
-            self.weigh("console", log(ENTERED_AMISS))
+            self.weigh("console", log(UNUSUAL))
             return
         self.asks = [one for one in self.asks if one.candidates[:1] != (zone_name(card.to),)]
         card.carried = True
@@ -459,7 +455,7 @@ class Story(CardFacts):
         facts = self.record[max(0, self.published - self.base) :]
         # Which of two like cards went to which side decides which hand the next one comes to.
         apart = [
-            (card.ident, card.place.x_mm // _ASIDE_MM, card.place.y_mm // _ASIDE_MM)
+            (card.ident, card.place.x_mm // APART_MM, card.place.y_mm // APART_MM)
             for hand in self.all_hands()
             for card in hand.cards[:1]
             if hand.of_split and hand.paid < 0 and card.place is not None
@@ -553,7 +549,7 @@ class Story(CardFacts):
         if not (missed or faces):
             return 0.0
         further = self._further_cameras(hand)
-        by_all = missed * (log(MISSED) + further * log(MISSED_BY_ONE))
+        by_all = missed * (1 + further) * log(MISSED)
         return by_all + faces * (1 + further) * log(MISSED_FACE)
 
     def _further_cameras(self, hand: Hand) -> int:

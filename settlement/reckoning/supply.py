@@ -4,7 +4,11 @@ from math import exp, log
 from typing import Final
 
 from models.events import CardBoxed, CardBurned, CutCardReached, ShoeStarted
-from settlement.reckoning.odds import HIDDEN, HIDDEN_FOR_NS, MISSED
+from settlement.reckoning.odds import (
+    HIDDEN,
+    HIDDEN_LONG_NS,
+    MISSED,
+)
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import CARRY_NS, SECOND
 
@@ -16,7 +20,7 @@ def _unseen_for(since_ns: int) -> float:
     """Return how likely a card that left the shoe so long ago was not seen yet."""
     if since_ns <= _SEEN_BY_NS:
         return 1.0
-    return MISSED + HIDDEN * exp((_SEEN_BY_NS - since_ns) / HIDDEN_FOR_NS)
+    return MISSED + HIDDEN * exp((_SEEN_BY_NS - since_ns) / HIDDEN_LONG_NS)
 
 
 class Supply:

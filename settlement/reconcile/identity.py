@@ -9,7 +9,8 @@ from settlement.reconcile.looks import Reading, meant_by
 SHOE_MISREAD_P: Final = 0.001
 """How often the shoe's reader says a face that the card does not have, at worst."""
 
-_EACH: Final = SHOE_MISREAD_P / 51
+READ_AS_P: Final = SHOE_MISREAD_P / (len(DECK) - 1)
+"""How often it reads a card as one certain other."""
 
 _SUITS: Final = len(SUITS)
 
@@ -29,7 +30,7 @@ def upheld(shoe_card: Card, reading: Reading) -> bool:
     """
     meant = meant_by(shoe_card)
     others = max((p for face, p in reading.listed if face not in meant), default=0.0)
-    return reading.p(shoe_card) * (1.0 - SHOE_MISREAD_P) >= _UPHELD_ODDS * others * _EACH
+    return reading.p(shoe_card) * (1.0 - SHOE_MISREAD_P) >= _UPHELD_ODDS * others * READ_AS_P
 
 
 def rivals(
@@ -75,7 +76,7 @@ def probability(stated: Card, shoe_card: Card | None, reading: Reading | None) -
     meant = meant_by(shoe_card)
     others = float(len(DECK)) if reading is None else reading.whole()
     others -= sum(1.0 if reading is None else reading.share(face) for face in meant)
-    return own / (others * _EACH + sum(_joint(face, shoe_card, reading) for face in meant))
+    return own / (others * READ_AS_P + sum(_joint(face, shoe_card, reading) for face in meant))
 
 
 def _joint(face: Card, shoe_card: Card | None, reading: Reading | None) -> float:
@@ -83,7 +84,7 @@ def _joint(face: Card, shoe_card: Card | None, reading: Reading | None) -> float
     seen = 1.0 if reading is None else reading.share(face)
     if shoe_card is None:
         return seen
-    return (1.0 - SHOE_MISREAD_P if face in meant_by(shoe_card) else _EACH) * seen
+    return (1.0 - SHOE_MISREAD_P if face in meant_by(shoe_card) else READ_AS_P) * seen
 
 
 def _weights(shoe_card: Card | None, reading: Reading | None, clinging: float) -> list[float]:
@@ -93,6 +94,6 @@ def _weights(shoe_card: Card | None, reading: Reading | None, clinging: float) -
         return seen
     meant = meant_by(shoe_card)
     return [
-        (1.0 - SHOE_MISREAD_P if face in meant else _EACH) * share
+        (1.0 - SHOE_MISREAD_P if face in meant else READ_AS_P) * share
         for face, share in zip(DECK, seen, strict=True)
     ]
