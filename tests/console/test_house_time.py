@@ -50,11 +50,15 @@ def shown_at(page: Page) -> datetime:
     return datetime.strptime(clock[0], "%H:%M:%S.%f")
 
 
-def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(abroad: Screen) -> None:
+@pytest.mark.parametrize("path", ["floor", "incidents", "charts", "rulebook", "round/bj-07/2"])
+def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(
+    abroad: Screen, path: str
+) -> None:
     page = abroad.page
-    page.keyboard.press("g")
-    page.keyboard.press("r")
-    page.get_by_label("What happened at").fill("BJ-07 at 21:00:10")
+    abroad.go(path)
+    page.get_by_role("heading").first.wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("BJ-07 at 21:00:10")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="BJ-07 · round 1")).to_be_visible()
     until(lambda: page.evaluate(MOVES))
@@ -67,7 +71,6 @@ def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(abroad: Sc
 
 def test_a_time_at_which_nothing_was_dealt_offers_the_rounds_beside_it(abroad: Screen) -> None:
     page = abroad.page
-    abroad.go("rounds")
     page.get_by_label("What happened at").fill("BJ-07 at 12:00:10")
     page.keyboard.press("Enter")
     abroad.shows("Nothing was dealt at BJ-07 at 2 janv. 2026, 12:00:10 UTC+01:00.")
@@ -80,7 +83,20 @@ def test_an_unreadable_time_shows_how_to_write_it(abroad: Screen) -> None:
     abroad.go("rounds/BJ-07")
     abroad.page.get_by_label("What happened at").fill("at noon")
     abroad.page.keyboard.press("Enter")
-    abroad.shows("BJ-07 at 21:14")
+    expect(abroad.page.locator("#toast")).to_contain_text("BJ-07 at 21:14")
+
+
+def test_what_was_chosen_and_found_is_in_the_address(abroad: Screen) -> None:
+    page = abroad.page
+    abroad.go("rounds?status=open")
+    expect(page.get_by_label("Status")).to_have_value("open")
+    page.get_by_label("Status").select_option("final")
+    page.get_by_label("Table", exact=True).select_option("BJ-07")
+    expect(page).to_have_url(f"{abroad.url}/#/rounds/BJ-07?status=final")
+    page.reload()
+    expect(page.get_by_label("Status")).to_have_value("final")
+    abroad.go("rounds?what=BJ-07+at+12:00:10")
+    abroad.shows("Nothing was dealt at BJ-07")
 
 
 def test_every_page_writes_the_houses_time_and_never_the_browsers(abroad: Screen) -> None:

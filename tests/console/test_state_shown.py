@@ -343,7 +343,7 @@ _ACTIONS = {
     "incidents/bj-07.2": ["Watch the round", "Report", "Evidence file", "Take it"],
     "round/bj-07/1": ["Snapshot", "Play", "Incident", "PDF", "Next round"],
     "table/BJ-07": ["Replay this round", "All rounds", "Session report"],
-    "rounds": ["Find", "mistakes .csv", "hands .parquet"],
+    "rounds": ["mistakes .csv", "hands .parquet"],
     "charts": ["Table", "Steps"],
     "rulebook": ["Find a rule"],
     "own": ["Change it", "Set it up", "Sign out"],

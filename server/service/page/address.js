@@ -31,20 +31,21 @@ const IS_NUMBER = /^\d{1,15}$/;
 const IS_PLACE = /^(\d{1,15}|at-\d{1,19})$/;
 
 /**
- * Read what stands behind the `#`: { path, rest } of a page, or null where there is no such page.
- * An empty address is the first page: { path: "", rest: [] }.
+ * Read what stands behind the `#`: { path, rest, chosen } of a page, or null where there is no such page.
+ * `chosen` are the page's filters, behind a `?`. An empty address is the first page: its path is "".
  */
 export function parseAddress(/** @type {string} */ hash) {
   const parts = parted(hash);
   if (parts === null) return null;
-  if (parts.length === 0) return { path: "", rest: [] };
+  const chosen = new URLSearchParams(hash.split("?")[1]);
+  if (parts.length === 0) return { path: "", rest: [], chosen };
   const [name, ...rest] = parts;
   if (!Object.hasOwn(NAMES, name)) return null;
   const path = canonical(name, rest);
   const [least, most] = ARGUMENTS[path];
   if (rest.length < least || rest.length > most) return null;
   if (path === "round" && !isRound(rest)) return null;
-  return { path, rest };
+  return { path, rest, chosen };
 }
 
 const isRound = (/** @type {string[]} */ [, round, place]) =>
@@ -63,4 +64,11 @@ function parted(/** @type {string} */ hash) {
   } catch {
     return null;
   }
+}
+
+/** Write the address of a page with its filters; what is empty is left out. */
+export function addressOf(/** @type {string[]} */ parts, /** @type {Record<string, string>} */ chosen = {}) {
+  const given = Object.entries(chosen).filter(([, value]) => value !== "");
+  const path = `#/${parts.filter(Boolean).map(encodeURIComponent).join("/")}`;
+  return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }

@@ -2,6 +2,7 @@
 
 import { checkConnection, lostAt } from "./connection.js";
 import { h, put } from "./dom.js";
+import { search } from "./search.js";
 import { counted } from "./words.js";
 
 /** Draw the bar of `me` into `bar`; `pages` are those that may be opened, `page` is the one shown. */
@@ -43,6 +44,7 @@ export function drawBar(
     bar,
     h("a", { class: "brand", href: "#/floor", "aria-label": "Pitwatch, floor" }, "PITWATCH"),
     menu,
+    me.rights.includes("see_rounds") && search(),
     h("span", { class: "wall num", id: "wall" }),
     h(
       "a",

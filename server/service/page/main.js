@@ -43,11 +43,12 @@ let me = null;
 let leave = null;
 let isUnshown = false;
 
-/** What a page is given: where it draws, whose it is, and how it shows a short message. */
-const context = (/** @type {string[]} */ rest) => ({
+/** What a page is given: where it draws, whose it is, its filters, and how it shows a short message. */
+const context = (/** @type {string[]} */ rest, /** @type {URLSearchParams} */ chosen) => ({
   main,
   me,
   rest,
+  chosen,
   notify,
   may: (/** @type {string} */ right) => me.rights.includes(right),
   /** A page may be left before it has come to this. */
@@ -116,7 +117,7 @@ async function route() {
   tick();
   document.title = `${page ? (page.name ?? address.rest.join(" ")) : GONE.title} · Pitwatch`;
   noteUnsigned();
-  if (page) await shown(page, address.rest, signal);
+  if (page) await shown(page, address, signal);
   else put(main, unknownAddress());
 }
 
@@ -128,7 +129,7 @@ async function noteUnsigned() {
 
 async function shown(
   /** @type {PageOfConsole} */ page,
-  /** @type {string[]} */ rest,
+  /** @type {{ rest: string[], chosen: URLSearchParams }} */ { rest, chosen },
   /** @type {AbortSignal} */ signal,
 ) {
   if (!me.rights.includes(page.right)) {
@@ -137,7 +138,7 @@ async function shown(
   }
   put(main, h("p", { class: "quiet" }, "Reading…"));
   try {
-    await page.show(context(rest), signal);
+    await page.show(context(rest, chosen), signal);
   } catch (fault) {
     if (signal.aborted) return;
     if (fault.status === 401) {
@@ -209,6 +210,16 @@ addEventListener("hashchange", () => {
   if (location.pathname === "/") route();
   else location.replace(`/${location.hash}`);
 });
+
+/** A phone has the search in its menu. */
+function focusSearch(/** @type {KeyboardEvent} */ event) {
+  const found = document.getElementById("find");
+  if (!found) return;
+  event.preventDefault();
+  if (!found.checkVisibility()) /** @type {HTMLElement} */ (bar.querySelector(".menu")).click();
+  found.focus();
+}
+
 let isGoing = false;
 addEventListener(
   "keydown",
@@ -216,6 +227,7 @@ addEventListener(
     if (me === null || isTyping(event)) return;
     const page = isGoing && PAGES.find((one) => one.key === event.key && me.rights.includes(one.right));
     isGoing = event.key === "g";
+    if (event.key === "/") focusSearch(event);
     if (!page) return;
     event.stopImmediatePropagation();
     location.href = `/#/${page.path}`;

@@ -1,8 +1,10 @@
 // Finding a round: by table and time, by status, newest first.
 
 import { ask, download, query } from "./api.js";
+import { addressOf } from "./address.js";
 import { h, put } from "./dom.js";
-import { houseExports, houseZone } from "./house.js";
+import { houseExports } from "./house.js";
+import { momentLink } from "./search.js";
 import { clock, day, signed, tone } from "./words.js";
 
 /** A day on which the clocks go back. */
@@ -18,16 +20,17 @@ const LABELS = {
 };
 
 export async function showRounds(
-  /** @type {PageContext} */ { main, may, rest: [table = ""] },
+  /** @type {PageContext} */ { main, may, rest: [table = ""], chosen },
   /** @type {AbortSignal} */ signal,
 ) {
   const tables = (await ask("/api/tables", { signal })).map((/** @type {Answer} */ one) => one.table);
   const body = h("tbody", {});
   const open = h("div", { class: "quiet", "aria-live": "polite" });
   const found = h("div", { class: "found", "aria-live": "polite" });
+  const status = chosen.get("status") ?? "";
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
   /** @type {{ table: string, status: string, cursor: string | null }} */
-  const asked = { table, status: "", cursor: null };
+  const asked = { table, status: STATUSES.includes(status) ? status : "", cursor: null };
   const load = async () => {
     const page = await ask(query("/api/rounds", { ...asked, limit: 50 }), { signal });
     if (asked.cursor === null) {
@@ -49,10 +52,13 @@ export async function showRounds(
     more.hidden = page.next === null;
   };
   more.addEventListener("click", load);
-  const again = (/** @type {Answer} */ changed) => filterBy(asked, { ...changed, cursor: null }, load);
+  const again = async (/** @type {Answer} */ changed) => {
+    await filterBy(asked, { ...changed, cursor: null }, load);
+    history.replaceState(null, "", addressOf(["rounds", asked.table], { status: asked.status }));
+  };
   put(
     main,
-    h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(table, found)),
+    h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again)),
     found,
     open,
     h(
@@ -77,8 +83,21 @@ export async function showRounds(
     more,
     may("take_out") && takeOuts(may, asked),
   );
-  await load();
+  const what = chosen.get("what");
+  await Promise.all([load(), what && offer(found, await ask(query("/api/find", { what, table }), { signal }))]);
 }
+
+/** What the search found where it is not one round: the moments, or the rounds beside them. */
+const offer = (/** @type {HTMLElement} */ found, /** @type {Answer} */ { says, moments }) =>
+  put(
+    found,
+    h("p", { class: "strong" }, says),
+    h(
+      "ul",
+      { class: "choices" },
+      moments.map((/** @type {Answer} */ one) => choices(one, moments.length > 1)),
+    ),
+  );
 
 /** The lists as files, of the table chosen. */
 function takeOuts(/** @type {May} */ may, /** @type {Answer} */ asked) {
@@ -185,56 +204,6 @@ export async function filterBy(
     throw fault;
   }
 }
-
-/** "BJ-07 at 21:14": read by the service, in the house's zone. */
-function finder(/** @type {string} */ table, /** @type {HTMLElement} */ found) {
-  const what = h("input", {
-    id: "find",
-    type: "search",
-    required: true,
-    maxlength: 200,
-    placeholder: `${table || "BJ-07"} at 21:14`,
-    autocomplete: "off",
-    "aria-describedby": "find-zone",
-  });
-  return h(
-    "form",
-    {
-      class: "finder",
-      role: "search",
-      "aria-label": "Find a round by its time",
-      async onsubmit(/** @type {Answer} */ event) {
-        event.preventDefault();
-        try {
-          const { says, moments } = await ask(query("/api/find", { what: what.value, table }));
-          const [only] = moments;
-          if (moments.length === 1 && only.round && only.go_to !== null)
-            location.hash = momentLink(only.round, only.go_to);
-          else
-            put(
-              found,
-              h("p", { class: "strong" }, says),
-              h(
-                "ul",
-                { class: "choices" },
-                moments.map((/** @type {Answer} */ one) => choices(one, moments.length > 1)),
-              ),
-            );
-        } catch (refused) {
-          put(found, h("p", { class: "bad" }, `${refused.message}.`));
-        }
-      },
-    },
-    h("label", { for: "find" }, "What happened at"),
-    what,
-    h("button", { type: "submit", class: "main" }, "Find"),
-    h("span", { id: "find-zone", class: "quiet" }, `${houseZone()} time`),
-  );
-}
-
-/** Where a round is watched from a moment on. */
-const momentLink = (/** @type {Answer} */ round, /** @type {number} */ at) =>
-  `#/round/${encodeURIComponent(round.session)}/${round.round}/at-${at}`;
 
 /** A moment as links to its round, or to those before and after it. */
 function choices(/** @type {Answer} */ { written, round, go_to, before, after }, /** @type {boolean} */ isOneOfMany) {

@@ -152,6 +152,7 @@ interface PageContext {
   main: HTMLElement;
   me: Person;
   rest: any[];
+  chosen: URLSearchParams;
   notify: Notify;
   may: May;
   onLeave: During;
