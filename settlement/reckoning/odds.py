@@ -28,8 +28,12 @@ hands of a round that are owed one, and not of eight. Chosen."""
 
 UNUSUAL: Final = 1e-3
 """Somebody does what nobody expects, and no clause is about: turns a card up too soon, puts one
-aside, lays it along its hand where it is due across, adds chips to a paid hand, enters what did not
+aside, lays it across its hand where it is due along, adds chips to a paid hand, enters what did not
 happen. Chosen: 0 of 6,321 cards lie so on tables; of them same from 1e-4."""
+
+NOT_ACROSS: Final = 1e-4
+"""A double's card is not laid across its hand. Chosen: with 1e-3 chips added before an ordinary
+card are a double, and not the raise that they are."""
 
 HIT: Final = 0.3
 """A player whose points nobody knows takes another card: 2,547 of 5,443 on tables, by basic

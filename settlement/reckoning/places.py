@@ -13,6 +13,7 @@ from settlement.reckoning.odds import (
     IN_ROW,
     NEAR,
     NEAR_SPREAD_MM,
+    NOT_ACROSS,
     OTHER_SIDE,
     PLACE_SPREAD_MM,
     ROW_STEP_MM,
@@ -129,7 +130,9 @@ class Places:
         if hand is None or owner == "dealer":
             return 0.0
         across = self._felt.sideways(look.place, owner)
-        return 0.0 if across == hand.owed else log(UNUSUAL)
+        if hand.owed:
+            return 0.0 if across else log(NOT_ACROSS)
+        return log(UNUSUAL) if across else 0.0
 
     def gap(self, dealer: list[InPlay]) -> float:
         """Return how much likelier the dealer's row holds a card more, as a logarithm.
