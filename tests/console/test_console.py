@@ -266,7 +266,7 @@ def test_a_card_that_was_never_shown_stays_a_back(browser: Browser, tmp_path: Pa
 
 def test_a_round_is_found_by_table_and_time(officer: Screen) -> None:
     officer.go("rounds")
-    officer.page.get_by_label("What happened at").fill("BJ-07 2026-01-01 20:00:10")
+    officer.page.get_by_label("Find a moment").fill("BJ-07 2026-01-01 20:00:10")
     officer.page.keyboard.press("Enter")
     expect(officer.page.get_by_role("heading", name="BJ-07 · round 1")).to_be_visible()
     officer.go("rounds")

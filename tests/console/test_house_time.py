@@ -71,7 +71,7 @@ def test_from_a_table_and_a_time_to_the_moving_picture_at_that_moment(
 
 def test_a_time_at_which_nothing_was_dealt_offers_the_rounds_beside_it(abroad: Screen) -> None:
     page = abroad.page
-    page.get_by_label("What happened at").fill("BJ-07 at 12:00:10")
+    page.get_by_label("Find a moment").fill("BJ-07 at 12:00:10")
     page.keyboard.press("Enter")
     abroad.shows("Nothing was dealt at BJ-07 at 2 janv. 2026, 12:00:10 UTC+01:00.")
     abroad.shot("found-nothing")
@@ -81,7 +81,7 @@ def test_a_time_at_which_nothing_was_dealt_offers_the_rounds_beside_it(abroad: S
 
 def test_an_unreadable_time_shows_how_to_write_it(abroad: Screen) -> None:
     abroad.go("rounds/BJ-07")
-    abroad.page.get_by_label("What happened at").fill("at noon")
+    abroad.page.get_by_label("Find a moment").fill("at noon")
     abroad.page.keyboard.press("Enter")
     expect(abroad.page.locator("#toast")).to_contain_text("BJ-07 at 21:14")
 

@@ -12,7 +12,9 @@ from tests.server.service.house import House
 pytestmark = pytest.mark.slow
 
 PHONE = (390, 844)
-_CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].map((one) => {
+_CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].filter(
+    (one) => one.checkVisibility(),
+).map((one) => {
     const brush = document.createElement("canvas").getContext("2d");
     const style = getComputedStyle(one);
     brush.font = style.font;

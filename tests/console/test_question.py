@@ -42,7 +42,7 @@ class Hands:
         self._at, self.done = at, 0
 
     def writes(self, text: str) -> None:
-        self._at.page.get_by_label("What happened at").fill(text)
+        self._at.page.get_by_label("Find a moment").fill(text)
         self.done += 1
 
     def presses(self, key: str) -> None:

@@ -25,13 +25,13 @@ export const search = () =>
     "form",
     {
       role: "search",
-      "aria-label": "Find a round by its time",
+      "aria-label": "Search",
       async onsubmit(/** @type {Answer} */ event) {
         event.preventDefault();
         await find(event.target.elements.what.value);
       },
     },
-    h("label", { for: "find", class: "unseen" }, "What happened at"),
+    h("label", { for: "find", class: "unseen" }, "Find a moment"),
     h("input", {
       id: "find",
       name: "what",
