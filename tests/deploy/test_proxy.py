@@ -16,7 +16,7 @@ from typing import Final
 import av
 import httpx
 import pytest
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from models.events import RoundOpened
 from simulation.session import simulate
@@ -118,25 +118,33 @@ def test_the_page_the_api_and_a_part_of_a_clip_come_through(site: Site) -> None:
         assert (part.status_code, part.content) == (206, clip.content[100:300])
 
 
+@contextmanager
+def viewed(
+    site: Site, officer: httpx.Client, table: str
+) -> Iterator[tuple[Journal, ClientConnection]]:
+    """A new table's journal with one entry, and a viewer of its stream."""
+    name = table.lower()
+    with Journal.create(site.journals / f"{name}.journal") as journal:
+        journal.append(RoundOpened(round=1, at=1, table=table))
+        until(lambda: name in officer.get("/api/sessions").text)
+        cookie = {"Cookie": f"pitwatch={officer.cookies['pitwatch']}", "Origin": site.url}
+        address = f"{site.url.replace('https', 'wss')}/stream?from={name}:0"
+        with connect(address, ssl=site.trusted, additional_headers=cookie, proxy=None) as viewer:
+            yield journal, viewer
+
+
 def test_events_come_at_once_by_socket_and_as_server_sent_events(site: Site) -> None:
     with (
-        Journal.create(site.journals / "bj-20.journal") as journal,
         site.signed_in("surveillance") as officer,
+        viewed(site, officer, "BJ-20") as (journal, viewer),
+        officer.stream("GET", "/api/sessions/bj-20/stream", params={"after": 0}) as sent,
     ):
-        journal.append(RoundOpened(round=1, at=1, table="BJ-20"))
-        until(lambda: "bj-20" in officer.get("/api/sessions").text)
-        cookie = {"Cookie": f"pitwatch={officer.cookies['pitwatch']}", "Origin": site.url}
-        address = f"{site.url.replace('https', 'wss')}/stream?from=bj-20:0"
-        with (
-            connect(address, ssl=site.trusted, additional_headers=cookie, proxy=None) as viewer,
-            officer.stream("GET", "/api/sessions/bj-20/stream", params={"after": 0}) as sent,
-        ):
-            lines = (line for line in sent.iter_lines() if line.startswith("id: "))
-            for seq in range(1, 4):
-                if seq > 1:
-                    journal.append(RoundOpened(round=seq, at=seq, table="BJ-20"))
-                assert json.loads(viewer.recv(5))["event"]["seq"] == seq
-                assert next(lines) == f"id: {seq}"
+        lines = (line for line in sent.iter_lines() if line.startswith("id: "))
+        for seq in range(1, 4):
+            if seq > 1:
+                journal.append(RoundOpened(round=seq, at=seq, table="BJ-20"))
+            assert json.loads(viewer.recv(5))["event"]["seq"] == seq
+            assert next(lines) == f"id: {seq}"
 
 
 def test_a_page_of_another_site_opens_no_stream(site: Site) -> None:
@@ -217,20 +225,13 @@ def test_held_connections_cost_the_service_nothing_and_end_in_time(site: Site) -
 
 def test_a_viewer_loses_nothing_while_hundreds_are_held(site: Site) -> None:
     with (
-        Journal.create(site.journals / "bj-21.journal") as journal,
         site.signed_in("surveillance") as officer,
+        viewed(site, officer, "BJ-21") as (journal, viewer),
+        holding(site, 300),
     ):
-        journal.append(RoundOpened(round=1, at=1, table="BJ-21"))
-        until(lambda: "bj-21" in officer.get("/api/sessions").text)
-        cookie = {"Cookie": f"pitwatch={officer.cookies['pitwatch']}", "Origin": site.url}
-        address = f"{site.url.replace('https', 'wss')}/stream?from=bj-21:0"
-        with (
-            connect(address, ssl=site.trusted, additional_headers=cookie, proxy=None) as viewer,
-            holding(site, 300),
-        ):
-            journal.append_all(RoundOpened(round=n, at=n, table="BJ-21") for n in range(2, 51))
-            seen = [json.loads(viewer.recv(20))["event"]["seq"] for _ in range(50)]
-        assert seen == [*range(1, 51)]
+        journal.append_all(RoundOpened(round=n, at=n, table="BJ-21") for n in range(2, 51))
+        seen = [json.loads(viewer.recv(20))["event"]["seq"] for _ in range(50)]
+    assert seen == [*range(1, 51)]
 
 
 def test_prometheus_reads_the_metrics_with_its_token(site: Site) -> None:
