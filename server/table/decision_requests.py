@@ -97,11 +97,15 @@ async def open_for_requests(journal: Path, take: Take) -> AsyncIterator[None]:
         TechnicianError: no socket can be created there.
     """
     place, visits = socket_of(journal), _Visits(take)
-    with _short(place) as address:
+    # Who finds the socket finds it listening, and with its own mode: a client that comes between
+    # bind and listen would be told that no table runs.
+    begun = place.with_name(place.name + ".new")
+    with _short(begun) as address:
         try:
-            place.unlink(missing_ok=True)
+            begun.unlink(missing_ok=True)
             server = await asyncio.start_unix_server(visits.answer, address, limit=_LONGEST)
-            place.chmod(0o660 if group_reads() else 0o600)
+            begun.chmod(0o660 if group_reads() else 0o600)
+            begun.rename(place)
         except OSError as fault:
             raise TechnicianError(
                 f"the table's decision socket cannot be opened ({fault.strerror})",
